@@ -163,7 +163,7 @@ def test_an_extreme_row_with_missing_cells_is_found():
     # One extreme cell is set aside. Seen from a mean, a median has its part.
     X[7, 4:6] = np.nan
     result = robust_mean(X)
-    assert result.support.all() and result._gaps.cells.tolist() == [[7, 3]]
+    assert result.support.all() and result.certificate.gaps.cells.tolist() == [[7, 3]]
     assert result.explain(7).set_aside.tolist() == [3] and len(result.explain(7).missing) == 9
     why = robust_mean(X, sigma=1.5).explain(7)
     assert [f.missing for f in why.features()].count(True) == 9
@@ -182,7 +182,7 @@ def test_a_column_that_judges_no_row():
     X = rare()
     result = robust_mean(pd.DataFrame(X, columns=list("abcde")), assume="symmetric")
     assert result.outliers.tolist() == list(range(100))
-    assert result._gaps.ignored.tolist() == [0]
+    assert result.certificate.gaps.ignored.tolist() == [0]
     assert "No row is tested by column 'a': most rows with a value" in result.message
     assert result.location.to_numpy() == pytest.approx(np.nanmean(X[100:], axis=0))
     assert result.certificate.verify(X).holds

@@ -515,21 +515,6 @@ class Outcome:
         """Whether the data do not show clearly which rows are bad."""
         return bool(self.having(Doubt))
 
-    @property
-    def given(self) -> bool:
-        """Whether something was given about the bad or the good rows."""
-        return bool(self.having(Given))
-
-    @property
-    def failed(self) -> bool:
-        """Whether the answer is not what was asked for."""
-        return bool(self.having(Failure))
-
-    @property
-    def chosen(self) -> bool:
-        """Whether the rows were chosen, and not found by a fit."""
-        return bool(self.having(Kind.CHOSEN))
-
 
 @dataclass(frozen=True)
 class Step:

@@ -38,7 +38,7 @@ def test_weights_are_no_evidence():
     np.testing.assert_array_equal(
         RESULT.certificate.error_radius(alphas), PLAIN.certificate.error_radius(alphas)
     )
-    np.testing.assert_array_equal(RESULT._unweighted, PLAIN.location)
+    np.testing.assert_array_equal(RESULT.certificate.mean, PLAIN.location)
 
 
 def test_location_is_the_weighted_mean_of_the_kept_rows():
@@ -96,7 +96,7 @@ def test_another_answer_is_weighted_too():
     same = [PLAIN.keep(0), PLAIN.at(threshold=0.5)]
     for one, other in zip(chosen, same, strict=True):
         np.testing.assert_array_equal(one.support, other.support)
-        np.testing.assert_allclose(one._unweighted, other.location, rtol=1e-12)
+        np.testing.assert_allclose(one.certificate.mean, other.location, rtol=1e-12)
         np.testing.assert_allclose(one.location, average(one.support), rtol=1e-12)
         assert one.certificate.weighted and one.certificate.verify(X).holds
 

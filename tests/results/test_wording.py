@@ -7,7 +7,7 @@ import inlier
 from inlier import WeakEvidenceWarning
 from inlier.research.datasets import Clean, SettingA, SettingB
 from inlier.results.explanation import explained
-from inlier.verdict import COMMAND_LINE, PYTHON, Finding, Kind
+from inlier.verdict import COMMAND_LINE, PYTHON, Doubt, Failure, Finding, Kind
 from reference import contaminated
 from symmetric_fits import SETTINGS, fitted, no_warning, radius_by_hand, robust_mean
 
@@ -20,11 +20,11 @@ def result():
 def test_a_result_says_how_the_fit_ended(result):
     assert result.message in str(result) and "54 of 60" in result.message
     outcome = result._outcome
-    assert outcome.searched and not (outcome.chosen or outcome.weak or outcome.failed)
-    assert result.keep(0)._outcome.chosen
+    assert outcome.searched and not outcome.having(Kind.CHOSEN, Doubt, Failure)
+    assert result.keep(0)._outcome.having(Kind.CHOSEN)
     X = contaminated(far=20.0)
     outcome = inlier.robust_mean(X, sigma=1.5)._outcome
-    assert not (outcome.searched or outcome.failed)
+    assert not (outcome.searched or outcome.having(Failure))
 
 
 def test_explanations_of_several_rows_are_those_of_each(result):

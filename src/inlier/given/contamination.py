@@ -114,21 +114,22 @@ def _apart(trimming: Trimming, windows: dict[int, int]) -> set[int]:
     """Return those numbers of rows that are no tail, by as many rows further in; four passes."""
     found = trimming.n_found
     ends = np.unique([found, *windows.keys(), *windows.values()])
-    left = dict(zip(ends.tolist(), trimming.left(ends), strict=True))
-    squared_error = left[found].squared_error
+    left, place = trimming.left(ends), {j: i for i, j in enumerate(ends.tolist())}
+    squared_error = left.squared_error(0)
     sharp = []
     for j, inner in windows.items():
-        outer = left[found].shift_to(left[j])
-        further = left[j].shift_to(left[inner]).times((j - found) / (inner - j))
+        outer, chance = left.shift(0, place[j])
+        further, further_chance = left.shift(place[j], place[inner])
+        beyond = ((j - found) / (inner - j)) ** 2 * (further - further_chance)
         if (
-            outer.squared > squared_error
-            and further.beyond_chance < NOTABLE**2 * squared_error
-            and outer.beyond_chance > TAIL**2 * further.beyond_chance
+            outer > squared_error
+            and beyond < NOTABLE**2 * squared_error
+            and outer - chance > TAIL**2 * beyond
         ):
             sharp.append(j)
     if not sharp:
         return set()
-    shifts = np.stack([left[found].mean - left[j].mean for j in sharp])
+    shifts = left.means[0] - left.means[[place[j] for j in sharp]]
     along = trimming.along(shifts / np.linalg.norm(shifts, axis=1, keepdims=True))
     return {
         j for j, x in zip(sharp, along, strict=True) if _on_one_side(x, trimming.rows[:j], found)

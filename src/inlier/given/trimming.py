@@ -8,7 +8,6 @@ much as those in which the mean can be off, and the mean has a larger error for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,44 +31,30 @@ EQUAL = 1e-9
 WEIGHTS = 1 << 27
 
 
-class Shift(NamedTuple):
-    """How far the mean moves as rows are trimmed."""
-
-    squared: float
-    chance: float
-    """The square that is expected of rows of this size in random directions."""
-
-    @property
-    def beyond_chance(self) -> float:
-        """The square without what chance adds to it; may be negative."""
-        return self.squared - self.chance
-
-    def times(self, factor: float) -> Shift:
-        """Return the same shift, longer by a factor."""
-        return Shift(factor**2 * self.squared, factor**2 * self.chance)
-
-
 class Left(NamedTuple):
-    """The rows that are left as others are trimmed."""
+    """What is left as more and more rows are trimmed."""
 
-    n_left: int
-    mean: Array
+    n_left: Array
+    means: Array
     """Less the center."""
-    squares: float
-    """Sum of the squared distances from the center."""
+    squares: Array
+    """Sums of the squared distances from the center."""
 
-    @property
-    def squared_error(self) -> float:
-        """The square of the standard error of the mean, over all columns."""
-        return (self.squares / self.n_left - float(self.mean @ self.mean)) / self.n_left
+    def squared_error(self, i: int) -> float:
+        """Return the square of the standard error of a mean, over all columns."""
+        mean, n = self.means[i], self.n_left[i]
+        return float((self.squares[i] / n - mean @ mean) / n)
 
-    def shift_to(self, inner: Left) -> Shift:
-        """Compare with fewer of the rows."""
-        shift, trimmed = self.mean - inner.mean, self.n_left - inner.n_left
-        offsets = self.n_left * self.mean - inner.n_left * inner.mean
-        about_inner = trimmed * inner.mean - 2.0 * offsets
-        scatter = self.squares - inner.squares + float(inner.mean @ about_inner)
-        return Shift(float(shift @ shift), scatter / self.n_left**2)
+    def shift(self, i: int, j: int) -> tuple[float, float]:
+        """Return how far the mean moves as further rows are trimmed, squared.
+
+        And the square that is expected of rows of this size in random directions.
+        """
+        outer, inner, n = self.means[i], self.means[j], self.n_left[i]
+        offsets = n * outer - self.n_left[j] * inner
+        about_inner = (n - self.n_left[j]) * inner - 2.0 * offsets
+        scatter = self.squares[i] - self.squares[j] + inner @ about_inner
+        return float((outer - inner) @ (outer - inner)), float(scatter / n**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,48 +147,20 @@ class Trimming:
         sums = np.cumsum(np.nan_to_num(np.concatenate(found))[::-1], axis=0)[::-1]
         return np.asarray(sums / (n - ends)[:, None])
 
-    def left(self, ends: Array) -> list[Left]:
+    def left(self, ends: Array) -> Left:
         """Return what is left as rows are trimmed; two passes. See `means`."""
         with np.errstate(over="ignore", invalid="ignore"):
             squares = on_host(self.table.sq_distances(self.center)).astype(np.float64)
             ordered = np.cumsum(squares[self.rows][::-1])[::-1][ends]
         never = np.ones(len(squares), dtype=np.bool_)
         never[self.rows] = False
-        sums = ordered + float(squares[never].sum())
-        counts = len(squares) - ends
-        return [Left(*one) for one in zip(counts.tolist(), self.means(ends), sums, strict=True)]
+        return Left(len(squares) - ends, self.means(ends), ordered + float(squares[never].sum()))
 
     def along(self, directions: Array) -> Array:
         """Return the offsets of the rows from the center along directions; one pass."""
         with np.errstate(over="ignore", invalid="ignore"):
             projected = on_host(self.table.project(self.center, directions))
         return np.nan_to_num(projected.astype(np.float64))
-
-    def moves(self, directions: Array, start: int, ends: Sequence[int]) -> list[Array]:
-        """Return how far the mean moves along each direction as rows are trimmed; one pass.
-
-        Parameters
-        ----------
-        directions : array of shape (k, d)
-            Of any length.
-        start : int
-            How many rows are trimmed before.
-        ends : sequence of int, of length k
-            How many rows are trimmed in the end.
-
-        Returns
-        -------
-        list of arrays of shape (end - start,)
-            After each further row.
-        """
-        n, projected = self.table.shape[0], self.along(directions)
-        projected[:, self.rows[:start]] = 0.0
-        found = []
-        for along, end in zip(projected, ends, strict=True):
-            total, leaving = float(along.sum()), along[self.rows[start:end]]
-            left = total - np.cumsum(leaving)
-            found.append(total / (n - start) - left / (n - np.arange(start + 1, end + 1)))
-        return found
 
     def from_outside(self) -> Trimming:
         """Return the order without those first that the fit has removed."""

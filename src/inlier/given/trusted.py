@@ -166,10 +166,13 @@ def _trimmed(
     needed = float(gaps[0] @ way) - float(stdtrit(len(rows) - 1, level)) * error
     if needed <= 0.0:
         return trimming, start, gap
-    moved = trimming.moves(way[None], start, [int(places[best])])[0]
+    # How far the mean moves along the way after each further row.
+    along, end, n = trimming.along(way[None])[0], int(places[best]), trimming.table.shape[0]
+    along[trimming.rows[:start]] = 0.0
+    left = along.sum() - np.cumsum(along[trimming.rows[start:end]])
+    moved = along.sum() / (n - start) - left / (n - np.arange(start + 1, end + 1))
     enough = np.flatnonzero(moved >= needed)
     j = trimming.untied(start + (int(enough[0]) + 1 if len(enough) else len(moved)))
-    n = trimming.table.shape[0]
     if j == start or moved[j - start - 1] * (n - j) < OUT * deviation * (j - start):
         return trimming, start, gap
     return trimming, j, trimming.means(np.array([j]))[0] - target

@@ -21,6 +21,7 @@ from inlier.linalg.eigenpairs import (
     spectrum_of_kept,
     verified_top,
 )
+from inlier.results.weighting import KeptMean
 from inlier.verdict import Multiplier, Verdict
 
 # Fractions of bad rows for which the error radius is stated where nothing was removed, so that the
@@ -238,18 +239,55 @@ class Certificate:
             mean=mean,
             mean_of_removed=removed.sum(axis=0),
         )
+        return Verification(self, found, self._faults(found, table, removed))
+
+    def _faults(self, found: Certificate, table: Table, removed: Array) -> tuple[str, ...]:
+        """Return what does not hold, beyond what rounding may make."""
+        metric, eps = self.multiplier.metric, float(np.finfo(table.dtype).eps)
         # Single precision is rounded once more for every row that is far from the origin.
-        near = rounding_of(table, mean, multiplier.metric)
-        eps = float(np.finfo(table.dtype).eps)
+        near = rounding_of(table, found.mean, metric)
         rounding = max(BUDGET_TOL, ROUNDINGS * eps)
         rounding += near / max(found.sigma_kept, float(np.finfo(float).tiny))
+        # An eigenvalue below this is nothing but rounding.
         least = (self.n - found.n_removed) * near**2
         if np.isfinite(self.budget):  # what the digits of a row at the budget's distance leave
             least += self.budget * float(np.finfo(np.float64).eps) ** 2
+        apart = found.mean - self.mean
+        if metric is not None:
+            apart = np.subtract(*metric.transform(np.stack([found.mean, self.mean])))
         # Of the digits of the spread, half may be lost.
-        off = near + float(np.sqrt(eps)) * found.sigma_kept
-        removed_off = ROUNDINGS * eps * np.abs(removed).sum(axis=0)
-        return Verification(self, found, rounding, least, off, removed_off)
+        allowed = near + float(np.sqrt(eps)) * found.sigma_kept
+        kept_agree = float(np.linalg.norm(apart)) <= allowed
+        beyond = np.abs(found.mean_of_removed - self.mean_of_removed)
+        beyond -= ROUNDINGS * eps * np.abs(removed).sum(axis=0)
+        faults = []
+        for rows, stated, true, agree, off in (
+            ("kept", self.mean, found.mean, kept_agree, np.abs(apart)),
+            ("removed", self.mean_of_removed, found.mean_of_removed, (beyond <= 0.0).all(), beyond),
+        ):
+            if not agree:
+                j = int(off.argmax())
+                faults.append(
+                    f"The mean of the {rows} rows is stated to be {stated[j]:.9g} in column {j}, "
+                    f"but is {true[j]:.9g}."
+                )
+        eigenvalue = "The largest eigenvalue is stated to be"
+        if self.lambda_max > found.bound * (1.0 + rounding) + least:
+            faults.append(
+                f"{eigenvalue} at least {self.lambda_max:.6g}, but is at most {found.bound:.6g}."
+            )
+        if self.bound * (1.0 + rounding) + least < found.lambda_max:
+            faults.append(
+                f"{eigenvalue} at most {self.bound:.6g}, but is at least {found.lambda_max:.6g}."
+            )
+        if self.most_kept + max(rounding, ROWS_TOL) * self.n < found.most_kept:
+            faults.append(
+                f"At most {self.most_kept:.6g} rows are stated to fit into the budget, but the "
+                f"multiplier only proves {found.most_kept:.6g}."
+            )
+        if self.n_removed != found.n_removed:
+            faults.append(f"{self.n_removed} rows are stated as removed, not {found.n_removed}.")
+        return tuple(faults)
 
 
 @dataclass(frozen=True)
@@ -258,55 +296,8 @@ class Verification:
 
     stated: Certificate
     found: Certificate
-    rounding: float
-    """Relative difference that rounding may make."""
-    least: float = 0.0
-    """An eigenvalue below this is nothing but rounding."""
-    off: float = 0.0
-    """Distance between means that rounding may make, in the metric."""
-    removed_off: Array | float = 0.0
-    """The same for the mean of the removed rows, by column."""
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """What does not hold, in words."""
-        stated, found, room = self.stated, self.found, 1.0 + self.rounding
-        faults = []
-        metric = stated.multiplier.metric
-        apart = found.mean - stated.mean
-        if metric is not None:
-            apart = np.subtract(*metric.transform(np.stack([found.mean, stated.mean])))
-        if not np.linalg.norm(apart) <= self.off:
-            j = int(np.abs(apart).argmax())
-            faults.append(
-                f"The mean of the kept rows is stated to be {stated.mean[j]:.9g} in column {j}, "
-                f"but is {found.mean[j]:.9g}."
-            )
-        other = np.abs(found.mean_of_removed - stated.mean_of_removed)
-        if not (other <= self.removed_off).all():
-            j = int((other - self.removed_off).argmax())
-            faults.append(
-                f"The mean of the removed rows is stated to be {stated.mean_of_removed[j]:.9g} in "
-                f"column {j}, but is {found.mean_of_removed[j]:.9g}."
-            )
-        if stated.lambda_max > found.bound * room + self.least:
-            faults.append(
-                f"The largest eigenvalue is stated to be at least {stated.lambda_max:.6g}, but is "
-                f"at most {found.bound:.6g}."
-            )
-        if stated.bound * room + self.least < found.lambda_max:
-            faults.append(
-                f"The largest eigenvalue is stated to be at most {stated.bound:.6g}, but is at "
-                f"least {found.lambda_max:.6g}."
-            )
-        if stated.most_kept + max(self.rounding, ROWS_TOL) * stated.n < found.most_kept:
-            faults.append(
-                f"At most {stated.most_kept:.6g} rows are stated to fit into the budget, but the "
-                f"multiplier only proves {found.most_kept:.6g}."
-            )
-        if stated.n_removed != found.n_removed:
-            faults.append(f"{stated.n_removed} rows are stated as removed, not {found.n_removed}.")
-        return tuple(faults)
+    faults: tuple[str, ...]
+    """What does not hold, in words."""
 
     @property
     def holds(self) -> bool:
@@ -359,58 +350,47 @@ def most_rows(dual: Multiplier, table: Table, center: Array, budget: float) -> f
 
 
 def certify_rows(
-    table: Table,
-    kept: Rows,
-    mean: Array,
-    metric: Metric | None = None,
-    **notes: Any,
+    table: Table, kept: Rows, mean: KeptMean, metric: Metric | None, n_suspected: int
 ) -> Certificate:
     """Certify a choice of rows with their mean; the budget is what they need.
 
     Eigenvalues are those in the metric. Nothing bounds how many rows can be kept.
     """
-    top, most_kept = TopBounds(np.inf, np.inf, 0.0), float(kept.shape[0])
-    multiplier = Multiplier.of_budget(mean, 1.0, metric)
+    top, n = TopBounds(np.inf, np.inf, 0.0), kept.shape[0]
+    multiplier = Multiplier.of_budget(mean.once, 1.0, metric)
     with np.errstate(over="ignore", invalid="ignore"):
         far = multiplier.scores(table)
     if every(namespace(far).isfinite(far) | ~kept):  # else some are too far away to square
-        spectrum = spectrum_of_kept(table, double(kept), mean, metric)
+        spectrum = spectrum_of_kept(table, double(kept), mean.once, metric)
         top = TopBounds(max(0.0, float(spectrum.values[0])), spectrum.bound, spectrum.failure)
-    budget = top.high * kept.shape[0] / count(kept)
-    return _certificate(table, kept, mean, top, budget, multiplier, most_kept, **notes)
+    budget = top.high * n / count(kept)
+    stated = _certificate(table, kept, mean, top, budget, multiplier, float(n))
+    return replace(stated, n_suspected=n_suspected)
 
 
-def certify_verdict(
-    verdict: Verdict, frame: Frame, table: Table, location: Array, weighted: bool
-) -> Certificate:
-    """Certify the verdict of a fit in its frame, in at most one pass.
-
-    The location is the mean of the kept rows of the table, each counted once.
-    """
+def certify_verdict(verdict: Verdict, frame: Frame, table: Table, mean: KeptMean) -> Certificate:
+    """Certify the verdict of a fit in its frame, in at most one pass."""
     multiplier = verdict.dual.in_data(frame)
     most_kept = verdict.most_kept
     if verdict.rounded or not frame.complete:
-        most_kept = most_rows(multiplier, table, location, verdict.budget)
+        most_kept = most_rows(multiplier, table, mean.once, verdict.budget)
     elif most_kept is None:
         most_kept = most_rows(verdict.dual, frame.table, verdict.mean, verdict.budget)
     top = TopBounds(verdict.lambda_max, verdict.bound, verdict.failure)
-    tolerance = budget_tolerance(table.dtype) if verdict.given else BUDGET_TOL
     support = frame.of_all_rows(verdict.kept, False)
-    return _certificate(
-        table, support, location, top, verdict.budget, multiplier, most_kept,
-        weighted=weighted, tolerance=tolerance,
-    )  # fmt: skip
+    stated = _certificate(table, support, mean, top, verdict.budget, multiplier, most_kept)
+    tolerance = budget_tolerance(table.dtype) if verdict.given else BUDGET_TOL
+    return replace(stated, tolerance=tolerance)
 
 
 def _certificate(
     table: Table,
     kept: Rows,
-    mean: Array,
+    mean: KeptMean,
     top: TopBounds,
     budget: float,
     multiplier: Multiplier,
     most_kept: float,
-    **notes: Any,
 ) -> Certificate:
     """Put together what is known about the kept rows."""
     removed = namespace(kept).nonzero(~kept)[0]
@@ -424,8 +404,8 @@ def _certificate(
         most_kept=most_kept,
         removed=removed,
         multiplier=multiplier,
-        mean=mean,
+        mean=mean.once,
         mean_of_removed=_some_rows(table, removed).sum(axis=0),
-        gaps=table.gaps,
-        **notes,
+        weighted=mean.weighted,
+        gaps=mean.gaps,
     )

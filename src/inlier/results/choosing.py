@@ -65,10 +65,7 @@ def chosen(
     # As many may be bad as the fit had removed, also if some of them are back.
     known = result.certificate
     suspected = max(known.n_removed, known.n_suspected)
-    certificate = certify_rows(
-        table, inside, mean.once, result._rule.metric,
-        n_suspected=suspected, weighted=mean.weighted,
-    )  # fmt: skip
+    certificate = certify_rows(table, inside, mean, result._rule.metric, suspected)
     if rule is None:
         # A row that differs by rounding alone breaks no budget.
         least = len(support) * rounding_of(table, mean.once, result._rule.metric) ** 2
@@ -92,7 +89,5 @@ def chosen(
         _indicator=None,
         # Where rows were chosen that no rule tells apart, moved to the side of the verdict.
         _scores=xp.where(inside, xp.clip(q, None, 1.0), xp.clip(q, OVER, None)),
-        _unweighted=mean.unweighted,
         _n_passes=table.n_passes,
-        _gaps=mean.gaps,
     )

@@ -157,10 +157,9 @@ class NewRows:
 
 def _alone(result: RobustMeanResult) -> Multiplier:
     """Return the rule for rows that exceed the budget on their own; no kept row does."""
-    certificate, mean = result.certificate, result._unweighted
-    mean = on_host(result._location).astype(np.float64) if mean is None else mean
-    allowed = max(certificate.budget, certificate.lambda_max)
-    return Multiplier.of_budget(mean, allowed, result._rule.metric)
+    known = result.certificate
+    allowed = max(known.budget, known.lambda_max)
+    return Multiplier.of_budget(known.mean, allowed, result._rule.metric)
 
 
 def _of_level(names: tuple[str, str], parts: Array, measure: Measure) -> Parts:

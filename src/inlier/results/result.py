@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 from inlier._internal.arrays import any_true, count, double, like, namespace, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_number
-from inlier.data import DenseTable, Frame, Gaps, Table
+from inlier.data import DenseTable, Frame, Table
 from inlier.data.checks import as_rows, named_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, extreme_cells
@@ -82,14 +82,11 @@ class RobustMeanResult:
     """That of the fit, in its own coordinates."""
     _indicator: Rows | None = field(repr=False)
     _scores: Rows | None = field(repr=False)
-    _unweighted: Array | None = field(repr=False)
-    """The mean of the kept rows with each counted once, if the location is weighted."""
     _n_passes: int = field(repr=False)
     _data: Table | None = field(repr=False)
     """A reference, unless cells are missing; a pickled result has it no more."""
     _fingerprint: int | None = field(repr=False)
     """That of the data at the time of the fit."""
-    _gaps: Gaps | None = field(repr=False)
     _sample_weight: Array | None = field(repr=False)
     _tested: Tested | None = field(default=None, repr=False)
     _trusted: Mask | None = field(default=None, repr=False)
@@ -117,7 +114,7 @@ class RobustMeanResult:
             near, exact = frame.metric.restored(near[None])[0], False
         mean = mean_of(table, support, indicator, near, sample_weight, exact)
         groups = (*verdict.early, *(group.in_data(frame) for group in verdict.groups))
-        certificate = certify_verdict(verdict, frame, table, mean.once, mean.weighted)
+        certificate = certify_verdict(verdict, frame, table, mean)
         scores: Rows | None = None
         if verdict.given:
             rule: Multiplier | GroupRule = certificate.multiplier
@@ -142,11 +139,9 @@ class RobustMeanResult:
             _verdict=verdict,
             _indicator=indicator,
             _scores=scores,
-            _unweighted=mean.unweighted,
             _n_passes=table.n_passes,
             _data=table,
             _fingerprint=table.fingerprint(),
-            _gaps=mean.gaps,
             _sample_weight=sample_weight,
         )
 
@@ -233,7 +228,7 @@ class RobustMeanResult:
     def details(self) -> Details:
         """Weights, budget, rule, steps and counts behind the result."""
         indicator = double(~self.support) if self._indicator is None else self._indicator
-        none = np.zeros(self._location.shape[0], np.intp)
+        gaps, none = self.certificate.gaps, np.zeros(self._location.shape[0], np.intp)
         return Details(
             weights=self._weights,
             indicator=indicator,
@@ -243,8 +238,8 @@ class RobustMeanResult:
             n_iter=self._verdict.n_iter,
             n_passes=self._n_passes,
             effective_size=effective_size(on_host(self._weights)),
-            n_missing=none if self._gaps is None else self._gaps.counts,
-            n_set_aside=none if self._gaps is None else self._gaps.n_set_aside,
+            n_missing=none if gaps is None else gaps.counts,
+            n_set_aside=none if gaps is None else gaps.n_set_aside,
             _tested=self._tested,
         )
 
@@ -264,9 +259,9 @@ class RobustMeanResult:
 
         A fit without missing cells has not computed medians; there it is the location.
         """
-        if self._gaps is None:
+        if self.certificate.gaps is None:
             return on_host(self._location).astype(np.float64)
-        return self._gaps.fill
+        return self.certificate.gaps.fill
 
     @property
     def standard_error(self) -> Any:
@@ -486,7 +481,7 @@ class RobustMeanResult:
                 "data of the fit."
             )
         shape = (self.support.shape[0], self._location.shape[0])
-        table = same_table(X, shape, self._gaps, columns)
+        table = same_table(X, shape, self.certificate.gaps, columns)
         table = named_table(table, as_rows(X), columns, names)
         there = replace(self, _data=table, _fingerprint=table.fingerprint())
         return there._with_labels(labels)

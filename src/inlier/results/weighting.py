@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,23 +15,15 @@ from inlier.data import Gaps, Table
 TINY_COLUMN = 1e-150
 
 
-@dataclass(frozen=True)
-class KeptMean:
+class KeptMean(NamedTuple):
     """The mean of the kept rows, in double precision."""
 
     location: Array
     once: Array
     """Of the table with imputed cells, each row counted once: the subject of the certificate."""
-    unweighted: Array | None
-    """Each row counted once, if the location is weighted."""
-    weights: Array | None
-    """In units of the largest, if the location is weighted."""
+    weighted: bool
+    """Whether rows have different weights in the location."""
     gaps: Gaps | None
-
-    @property
-    def weighted(self) -> bool:
-        """Whether rows have different weights."""
-        return self.weights is not None
 
 
 def mean_of(
@@ -57,20 +50,18 @@ def mean_of(
     location, gaps = once, table.gaps
     if gaps is not None:
         location, mass = table.observed_mean(on_host(support), once)
-    unweighted, weights = None, None
-    if sample_weight is not None and some_kept:
+    weighted = sample_weight is not None and some_kept
+    if weighted:
         weights = on_host(support) * sample_weight
         if not weights.any():
             raise ValueError(
                 "sample_weight is zero in every kept row, so that there is no weighted mean of "
                 "them. Give some of them a weight, or leave sample_weight out."
             )
-        weights = weights / weights.max()
-        unweighted = location
-        location, mass = table.observed_mean(weights, once)
+        location, mass = table.observed_mean(weights / weights.max(), once)
     if gaps is not None:
         gaps = replace(gaps, all_missing=np.flatnonzero(mass == 0.0))
-    return KeptMean(location, once, unweighted, weights, gaps)
+    return KeptMean(location, once, weighted, gaps)
 
 
 def _in_double(table: Table, weights: Rows, near: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inlier.verdict import PYTHON, Doubt, Failure, Remedies
+from inlier.verdict import PYTHON, Doubt, Failure, Given, Kind, Remedies
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -14,9 +14,10 @@ def message(result: RobustMeanResult) -> str:
     """Return how a fit ended and, if not well, what to try."""
     outcome, certificate = result._outcome, result.certificate
     said, about, doubts = _remarks(result, PYTHON)
-    if not outcome.failed:
-        if outcome.searched or outcome.chosen or (outcome.given and not result._verdict.given):
-            counts = "" if outcome.chosen else removed(result)
+    if not outcome.having(Failure):
+        chosen = bool(outcome.having(Kind.CHOSEN))
+        if outcome.searched or chosen or (outcome.having(Given) and not result._verdict.given):
+            counts = "" if chosen else removed(result)
             return _joined(counts, said, about, certificate.statement(), doubts, _advice(result))
         n, least = certificate.n, certificate.l0_lower_bound
         kept = f"Kept {n - certificate.n_removed} of {n} rows; at least {least} had to be removed."
@@ -51,11 +52,12 @@ def _remarks(result: RobustMeanResult, words: Remedies) -> tuple[str, str, str]:
     """Return what there is to report, what is said of cells and weights, and the doubts."""
     outcome, about = result._outcome, []
     doubts = outcome.having(Doubt)
-    findings = outcome.having(Failure) if outcome.failed else outcome.findings
-    if result._gaps is not None:
+    findings = outcome.having(Failure) or outcome.findings
+    gaps, weighted = result.certificate.gaps, result.certificate.weighted
+    if gaps is not None:
         columns = None if result._data is None else result._data.columns
-        about.append(result._gaps.note(columns, result._unweighted is not None))
-    if result._unweighted is not None:
+        about.append(gaps.note(columns, weighted))
+    if weighted:
         about.append(
             "Rows were judged with each counted once. The mean is weighted, with an effective size "
             f"of {result.details.effective_size:.4g} rows."
@@ -67,7 +69,7 @@ def _remarks(result: RobustMeanResult, words: Remedies) -> tuple[str, str, str]:
 def _advice(result: RobustMeanResult) -> str:
     """Return what to pass if it is known, where nothing is given and it would change much."""
     outcome = result._outcome
-    if outcome.given or outcome.chosen or not result._shows_sensitivity:
+    if outcome.having(Given, Kind.CHOSEN) or not result._shows_sensitivity:
         return ""
     return result.sensitivity.advice
 
