@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -206,7 +207,7 @@ def robust_mean(
             return alone
     if not isinstance(l0, Options | None):
         raise ValueError(f"l0 must be inlier.l0.Options(...), but is {l0!r}.")
-    given, options = as_rows(X), l0 or Options()
+    given, options = as_rows(X), replace(l0 or Options())  # a copy: it keeps what it derives
     check_choice(missing, "missing", ("auto", "error"))
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be a function of a Step, but is {callback!r}.")

@@ -100,7 +100,7 @@ def test_other_data_are_refused():
         with pytest.raises(ValueError, match="in another order"):
             result.with_data(other)
     with pytest.raises(ValueError, match="shape"):
-        result.explain(0, sample().X[:, :3])
+        result.with_data(sample().X[:, :3])
 
 
 @pytest.mark.parametrize("shape", [(300, 20), (80, 200)], ids=["tall", "wide"])

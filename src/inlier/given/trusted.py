@@ -27,6 +27,7 @@ from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import as_array, is_device_array
 from inlier.data import Ellipsoid, Table, as_table
 from inlier.data.checks import check_index, counts_rows
+from inlier.data.sources.base import listed
 from inlier.given.contamination import answer, compared, most_bad
 from inlier.given.trimming import EQUAL, Trimming, ellipsoid
 from inlier.linalg.whitening import shrunk_metric
@@ -55,8 +56,6 @@ APART = 2.0
 HALF = 0.5
 # On the way inwards the mean is computed at so many places; between two of them, along a line.
 PLACES = 64
-# Names of columns in an error message.
-SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,8 +267,8 @@ def check_names(trusted: Any, X: Any) -> None:
             "trusted[X.columns] has them."
         )
     raise ValueError(
-        f"trusted, as a table, must have the columns of X, {_listed(own)}, but has "
-        f"{_listed(theirs)}. Select those of X, or leave the names away."
+        f"trusted, as a table, must have the columns of X, {listed(own)}, but has "
+        f"{listed(theirs)}. Select those of X, or leave the names away."
     )
 
 
@@ -280,12 +279,6 @@ def _names(X: Any) -> list[str] | None:
         return None
     names = list(names)
     return names if all(isinstance(name, str) for name in names) else None
-
-
-def _listed(names: list[str]) -> str:
-    """Return a few names, and how many there are beyond them."""
-    shown = ", ".join(repr(name) for name in names[:SHOWN])
-    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
 
 
 def _second_table(given: Array, d: int) -> Array:

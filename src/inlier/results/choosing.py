@@ -68,7 +68,8 @@ def chosen(
     certificate = certify_rows(table, inside, mean, result._rule.metric, suspected)
     if rule is None:
         # A row that differs by rounding alone breaks no budget.
-        least = len(support) * rounding_of(table, mean.once, result._rule.metric) ** 2
+        with np.errstate(over="ignore"):
+            least = len(support) * rounding_of(table, mean.once, result._rule.metric) ** 2
         rule = rule_of(groups, mean.once, max(certificate.budget, least), result._rule.metric)
     with np.errstate(over="ignore", invalid="ignore"):
         q = rule.scores(table)
