@@ -80,7 +80,7 @@ def robust_mean(
 def robust_mean(X: Any, *, groups: Any, **options: Any) -> GroupedResult: ...
 
 
-def robust_mean(
+def robust_mean(  # type: ignore[misc] # the options of the first signature
     X: Any,
     *,
     sigma: float | None = None,

@@ -484,7 +484,7 @@ class Finding:
 
     def sentence(self, words: Remedies = PYTHON) -> str:
         """Return the finding in words."""
-        return self.kind.value.format(
+        said: str = self.kind.value.format(
             count=self.count,
             value=self.value,
             group=self.group,
@@ -492,6 +492,7 @@ class Finding:
             sigma=f"{words.sigma} if you know how much good rows vary.",
             hint=', or use algorithm="continuation"' if self.count else "",
         )
+        return said
 
 
 @dataclass(frozen=True)

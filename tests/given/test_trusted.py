@@ -1,5 +1,6 @@
 """Trusted rows: what leaves, the false discovery rate, and what is refused."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -62,6 +63,9 @@ def test_indices_a_mask_and_a_second_table_say_the_same():
         np.testing.assert_array_equal(other.support, by_index.support)
     second = robust_mean(X[40:], trusted=pd.DataFrame(X[:40]))
     assert (second.support == by_index.support[40:]).mean() > 0.95
+    p, same = second.details.p_values, by_index.details.p_values[40:]
+    assert np.corrcoef(p, same)[0, 1] > 0.9 and p.min() == pytest.approx(1 / 41)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(second)).details.p_values, p)
 
 
 def test_trusted_rows_stay_whatever_they_are():
