@@ -19,10 +19,9 @@ from inlier.results.cells import Cell, extreme_cells
 from inlier.results.certificate import Certificate, certify_verdict, same_table
 from inlier.results.details import Details
 from inlier.results.explanation import Explanation, explained
-from inlier.results.guarantee import bounds
 from inlier.results.labels import Labels, labelled
 from inlier.results.outlyingness import RobustDistance, outlyingness, sample_of
-from inlier.results.weighting import effective_size, mean_and_error, mean_of
+from inlier.results.weighting import bounds, effective_size, mean_and_error, mean_of
 from inlier.verdict import (
     Finding,
     Group,
