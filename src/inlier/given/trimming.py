@@ -8,8 +8,9 @@ much as those in which the mean can be off, and the mean has a larger error for 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -212,13 +213,18 @@ class Trimming:
 def middle(table: Table, support: Mask) -> Ellipsoid:
     """Measure the metric of the kept rows in the middle; one pass, and a sample of them."""
     rows = sample_of(table, support)
-    center = column_medians(rows)
-    unit = _unit(rows - center)
-    return ellipsoid(concentrated((rows - center) / unit, shrunk=True), center, unit)
+    return ellipsoid(rows, column_medians(rows), partial(concentrated, shrunk=True))
 
 
-def ellipsoid(found: Concentrated, center: Array, unit: float) -> Ellipsoid:
-    """Return a metric of rows that were divided by a unit, as a measure of the data."""
+def ellipsoid(rows: Array, center: Array, find: Callable[[Array], Concentrated]) -> Ellipsoid:
+    """Find a metric of rows about a center, in one unit for all columns.
+
+    So that squares neither overflow nor vanish.
+    """
+    offsets = rows - center
+    size = float(np.median(np.abs(offsets).max(axis=1)))
+    unit = size if size > 0.0 else max(float(np.abs(offsets).max()), 1.0)
+    found = find(offsets / unit)
     return Ellipsoid(
         center + unit * found.center,
         np.full(len(center), unit),
@@ -226,9 +232,3 @@ def ellipsoid(found: Concentrated, center: Array, unit: float) -> Ellipsoid:
         found.precisions,
         found.residual,
     )
-
-
-def _unit(offsets: Array) -> float:
-    """Return one unit for all columns, so that squares neither overflow nor vanish."""
-    size = float(np.median(np.abs(offsets).max(axis=1)))
-    return size if size > 0.0 else max(float(np.abs(offsets).max()), 1.0)

@@ -25,7 +25,7 @@ from inlier._internal.arrays import on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import as_array, is_device_array
-from inlier.data import Ellipsoid, Table, as_table
+from inlier.data import Table, as_table
 from inlier.data.checks import check_index, counts_rows
 from inlier.data.sources.base import listed
 from inlier.given.contamination import answer, compared, most_bad
@@ -103,7 +103,10 @@ def with_trusted(
     trusted = trusted.in_table(as_table(result._known_data()))
     rows = trusted.rows if metric is None else metric.transform(trusted.rows)
     never = trusted.mask(n)
-    trimming = Trimming.of(result, _measure(rows), never)
+    measure = None  # that of the kept rows in the middle
+    if len(rows) >= OWN_METRIC:
+        measure = ellipsoid(rows, rows.mean(axis=0), shrunk_metric)
+    trimming = Trimming.of(result, measure, never)
     allowed = most_bad(HALF if fraction is None else fraction, n)
     most = max(0, min(allowed, len(trimming.found) + len(trimming.others) - 1))
     # Of the variance of their mean; trusted rows in the table have a part in its mean too.
@@ -129,15 +132,6 @@ def _distance(rows: Array, share: float, gap: Array) -> list[Finding]:
         return [Finding(Kind.TRUSTED_EQUAL)] if length > rounding else []
     apart = length / max(np.sqrt(share * _chance(rows)), TINY)
     return [Finding(Kind.TRUSTED_APART, value=apart)] if apart > APART else []
-
-
-def _measure(rows: Array) -> Ellipsoid | None:
-    """Return the distance from trusted rows, if these are enough for a metric."""
-    if len(rows) < OWN_METRIC:
-        return None
-    center = rows.mean(axis=0)
-    unit = float(np.abs(rows - center).max()) or 1.0
-    return ellipsoid(shrunk_metric((rows - center) / unit), center, unit)
 
 
 def _trimmed(
