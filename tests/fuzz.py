@@ -382,10 +382,7 @@ def dtype_of(x: Any) -> str:
 def choices(told: Told, rng: Random) -> Iterator[Lie]:
     """The same, of every other answer that a result has."""
     result = told.result
-    k = len(result.groups)
-    for i in range(k + 1 if result._outcome.searched else 0):
-        yield from named("at(point)", chose(told, partial(result.at, i), rng))
-    for i in range(min(k, 3)):
+    for i in range(min(len(result.groups), 3)):
         yield from named("keep", chose(told, partial(result.keep, i), rng, bound=True))
     q = host(result.scores)
     cut = float(rng.choice(q[np.isfinite(q)])) if np.isfinite(q).any() else 0.0

@@ -73,7 +73,7 @@ class Dense:
         self.given = self.observed = X
         self.cells, self.fill = np.empty((0, 2), np.intp), None
         if certificate is not None and len(certificate.cells):
-            self.cells, self.fill = certificate.cells, certificate.fill
+            self.cells, self.fill = certificate.cells, certificate.gaps.fill
             self.observed, X = self.set_aside(X, np.nan), self.set_aside(X, self.fill)
         self.X, self.eps, self.metric = X, eps, metric
         self.Z = self.seen(X)

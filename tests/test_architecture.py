@@ -30,8 +30,8 @@ LAYERS: list[set[str]] = [
     {"_internal"},
 ]
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
-# The command line offers `inlier reproduce`.
-USES_RESEARCH = {"cli/app.py"}
+# The command line offers `inlier reproduce`; old names lead to where things are now.
+USES_RESEARCH = {"__init__.py", "cli/app.py"}
 
 # What holds data. Optional, so the data layer loads them by name.
 HOMES = {"torch", "cupy", "jax", "dask", "distributed", "zarr", "h5py", "pyarrow"}

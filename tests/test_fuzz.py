@@ -155,7 +155,7 @@ def test_a_cell_that_was_set_aside_must_not_count():
     assert kinds(Told(result, Dense(X, eps, certificate=certificate))) == set()
     false = {"location", "standard error", "lambda_max too small"}
     assert false <= kinds(Told(result, Dense(X, eps)))
-    false = replace(certificate, fill=certificate.fill + 1e-9)
+    false = replace(certificate, gaps=replace(certificate.gaps, fill=certificate.gaps.fill + 1e-9))
     assert "fill" in kinds(Told(result, Dense(X, eps, certificate=false)))
 
 

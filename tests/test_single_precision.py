@@ -178,7 +178,7 @@ def test_means_of_other_answers_do_not_remember_distant_rows():
     result = robust_mean(X)
     assert len(result.groups) == 1
     expected = X[result.support].astype(np.float64).mean(axis=0)
-    np.testing.assert_allclose(result.at(1).location, expected, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(result.at(threshold=1.0).location, expected, rtol=0.0, atol=1e-6)
 
 
 def test_a_budget_is_kept_to_the_rounding_of_the_data():

@@ -31,9 +31,8 @@ from inlier.data.checks import (
 from inlier.given.contamination import (
     check_contamination,
     with_contamination,
-    within_contamination,
 )
-from inlier.given.trusted import Trusted, check_names, put_back, trusted_mask, with_trusted
+from inlier.given.trusted import Trusted, check_names, trusted_mask, with_trusted
 from inlier.l0.fit import Options, fit_with_sigma
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
@@ -43,7 +42,7 @@ from inlier.results.result import RobustMeanResult
 from inlier.search.extremes import without_extreme_cells
 from inlier.search.fit import fit_without_sigma
 from inlier.verdict import (
-    DOUBTS,
+    Doubt,
     Finding,
     Kind,
     Step,
@@ -74,7 +73,6 @@ def robust_mean(
     callback: Callback | None = None,
     progress: bool = False,
     l0: Options | None = None,
-    **deprecated: Any,
 ) -> RobustMeanResult: ...
 
 
@@ -82,7 +80,7 @@ def robust_mean(
 def robust_mean(X: Any, *, groups: Any, **options: Any) -> GroupedResult: ...
 
 
-def robust_mean(
+def robust_mean(  # type: ignore[misc] # the options of the first signature
     X: Any,
     *,
     sigma: float | None = None,
@@ -97,7 +95,6 @@ def robust_mean(
     callback: Callback | None = None,
     progress: bool = False,
     l0: Options | None = None,
-    **deprecated: Any,
 ) -> RobustMeanResult | GroupedResult:
     """Estimate the mean of the good rows of a contaminated table, and find the bad rows.
 
@@ -125,18 +122,17 @@ def robust_mean(
         array, an HDF5 dataset and Arrow data are read block by block; Dask arrays and dataframes
         where their chunks are. `inlier.open_table` says how much memory, and which cluster.
     sigma : float, optional
-        A bound on the standard deviation of the good rows in every direction.
+        A bound on the standard deviation of the good rows in every direction. It decides alone:
+        contamination, trusted and assume are for tables of which no bound is known.
     contamination : float in (0, 0.5) or "auto", default="auto"
         The largest fraction of the rows that may be bad, if one is known. The rows that the search
         finds leave, and then the outermost of the others, unless these look like a tail;
-        the message says if the number seems too small or too large. With sigma, which decides
-        alone, it is only compared. "auto": no fraction is known.
+        the message says if the number seems too small or too large. "auto": no fraction is known.
     trusted : int array, mask of shape (n,) or table of shape (m, d), optional
         Rows that somebody has checked: their indices, which rows of X they are, or rows that are
         not in X; at least 5. They stay, and others leave from outside in, until the mean agrees
         with theirs up to chance. From 20 on, they give the metric too. `details.discoveries` of
-        the result tells which rows are bad at a stated false discovery rate. With sigma, which must
-        not be below what they vary by, they only stay.
+        the result tells which rows are bad at a stated false discovery rate.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
         What is assumed of the good rows where sigma is not known. "symmetric": noise about one
         center, such as measurements, or updates of clients with the same kind of data; then any
@@ -177,9 +173,6 @@ def robust_mean(
         that is done, and how many there were; with `groups`, the part of the groups. Takes rich.
     l0 : inlier.l0.Options, optional
         Options of the problem above and of its algorithms.
-    **deprecated
-        `p`, `c1`, `algorithm`, `surrogate`, `start`, `prune`, `max_iter` and `tol`: give them to
-        `inlier.l0.Options`.
 
     Returns
     -------
@@ -204,7 +197,7 @@ def robust_mean(
     if groups is not None or progress:
         same: dict[str, Any] = {"sigma": sigma, "contamination": contamination, "assume": assume}
         same |= {"scatter": scatter, "missing": missing, "random_state": random_state}
-        same |= {"callback": callback, "l0": l0, **deprecated}
+        same |= {"callback": callback, "l0": l0}
         with bar(progress) as tell:
             if groups is not None:
                 return _by_group(as_rows(X), groups, trusted, sample_weight, same, tell)
@@ -212,7 +205,9 @@ def robust_mean(
             with watching(lambda n_passes, part: tell(f"pass {n_passes} over the data", part)):
                 alone: RobustMeanResult = robust_mean(X, **same)
             return alone
-    given, options = as_rows(X), options_of(l0, deprecated)
+    if not isinstance(l0, Options | None):
+        raise ValueError(f"l0 must be inlier.l0.Options(...), but is {l0!r}.")
+    given, options = as_rows(X), replace(l0 or Options())  # a copy: it keeps what it derives
     check_choice(missing, "missing", ("auto", "error"))
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be a function of a Step, but is {callback!r}.")
@@ -224,10 +219,13 @@ def robust_mean(
         sigma = check_number(sigma, "sigma", below=np.inf)
     fraction = check_contamination(contamination)
     check_choice(assume, "assume", ("auto", "symmetric", "nothing"))
-    if sigma is not None and assume != "auto":
+    known = {"contamination": fraction is not None, "trusted": trusted is not None}
+    known["assume"] = assume != "auto"
+    if sigma is not None and any(known.values()):
+        name = next(name for name, given in known.items() if given)
         raise ValueError(
-            f"assume={assume!r} is about good rows of which no bound is known: leave sigma out, or "
-            "leave assume out."
+            f"{name} is about good rows of which no bound is known: leave sigma out, or leave "
+            f"{name} out."
         )
     if sigma is None:
         options.refuse_without_sigma()
@@ -239,8 +237,6 @@ def robust_mean(
     if trusted is not None:
         check_names(trusted, given)
         checked = Trusted.of(trusted, table)
-    if checked is not None and sigma is not None:
-        checked.check_sigma(sigma)
     random = fit_generator(random_state)
     if sigma is None:
         table = without_extreme_cells(table)
@@ -252,8 +248,10 @@ def robust_mean(
     table.ascending = None
     result = RobustMeanResult._of(frame, verdict, named_table(table, given), sample_weight)
     result = result._with_labels(Labels.of(given))
-    if result.converged:
-        result = _with_given(result, fraction, checked)
+    if checked is not None and result.converged:
+        result = with_trusted(result, checked, fraction)
+    elif fraction is not None and result.converged:
+        result = with_contamination(result, fraction)
     if result._outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     if not verdict.converged:
@@ -307,39 +305,6 @@ def _by_group(
     return GroupedResult(results, support, Labels.of(X))
 
 
-def _with_given(
-    result: RobustMeanResult, fraction: float | None, trusted: Trusted | None
-) -> RobustMeanResult:
-    """Return the answer of a fit with what is known beyond it."""
-    if not result._verdict.given:
-        if trusted is not None:
-            return with_trusted(result, trusted, fraction)
-        return result if fraction is None else with_contamination(result, fraction)
-    if trusted is not None:
-        result = put_back(result, trusted)
-    return result if fraction is None else within_contamination(result, fraction)
-
-
-def options_of(l0: Options | None, deprecated: dict[str, Any]) -> Options:
-    """Return the options of a fit, with those of them that were given by their old names."""
-    if l0 is not None and not isinstance(l0, Options):
-        raise ValueError(f"l0 must be inlier.l0.Options(...), but is {l0!r}.")
-    options = Options() if l0 is None else l0
-    given = {name: value for name, value in deprecated.items() if value is not None}
-    unknown = sorted(deprecated.keys() - Options.__dataclass_fields__.keys())
-    if unknown:
-        raise TypeError(f"robust_mean() got an unexpected keyword argument {unknown[0]!r}")
-    if given:
-        shown = ", ".join(f"{name}=..." for name in given)
-        warnings.warn(
-            f"{shown}: these options move with the next release. Use "
-            f"l0=inlier.l0.Options({shown}).",
-            FutureWarning,
-            stacklevel=3,
-        )
-    return replace(options, **given)
-
-
 def _fit(
     original: Table,
     sigma: float | None,
@@ -365,17 +330,12 @@ def _fit(
             return frame, found
         reach = options.c1 * found.sigma
         if table.shape[0] * reach * reach <= SMALLEST_BUDGET:
-            return frame, _with_findings(found, Finding(Kind.NO_VARIATION))
-        sigma, doubts = found.sigma, found.outcome.having(DOUBTS)
+            return frame, found.with_findings(Finding(Kind.NO_VARIATION))
+        sigma, doubts = found.sigma, found.outcome.having(Doubt)
     else:
         doubts = ()
     frame, found = fit_with_sigma(table, metric, sigma, center, central, options, random, callback)
-    return frame, _with_findings(found, *doubts)
-
-
-def _with_findings(verdict: Verdict, *more: Finding) -> Verdict:
-    findings = (*verdict.outcome.findings, *more)
-    return replace(verdict, outcome=replace(verdict.outcome, findings=findings))
+    return frame, found.with_findings(*doubts)
 
 
 def _center(

@@ -273,7 +273,7 @@ def test_extreme_cells_of_new_rows_are_set_aside_as_in_the_fit(kind, missing, tm
     X = np.exp(rng.standard_normal((300, 8)))
     X[:5, 2], X[5:8, :4] = 1e4, 1e5
     model = RobustMean(missing=missing).fit(X)
-    assert model.result_._gaps.cells.tolist() == [[i, 2] for i in range(5)]
+    assert model.result_.certificate.gaps.cells.tolist() == [[i, 2] for i in range(5)]
     assert not model.support_[5:8].any() and model.support_[:5].all()
     if kind == "pickled":
         model = pickle.loads(pickle.dumps(model))

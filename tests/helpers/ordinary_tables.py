@@ -37,8 +37,8 @@ def fitted(X, **options):
 def without(X, result):
     """The table without the cells that were set aside."""
     X = np.array(X, dtype=np.float64)
-    if result._gaps is not None:
-        X[tuple(result._gaps.cells.T)] = np.nan
+    if result.certificate.gaps is not None:
+        X[tuple(result.certificate.gaps.cells.T)] = np.nan
     return X
 
 

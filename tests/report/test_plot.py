@@ -16,7 +16,7 @@ matplotlib = pytest.importorskip("matplotlib")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-KINDS = ["scores", "rows", "spectrum"]
+KINDS = ["scores", "rows", "spectrum", "sensitivity"]
 
 
 def drawn(kind, summary, ax=None):
@@ -167,6 +167,14 @@ def test_what_lies_beyond_the_limits_is_at_the_edge_with_an_arrow(far):
     assert len(arrow.get_ydata()) == 5 and (arrow.get_ydata() <= top).all()
     heights = np.concatenate([points(line)[1] for line in clouds(ax)])
     assert np.isfinite(heights).all() and (heights == arrow.get_ydata()[0]).sum() == 5
+
+
+def test_sensitivity_is_the_shift_of_each_fraction(found):
+    (line,) = drawn("sensitivity", found).lines
+    changes = found.sensitivity
+    np.testing.assert_allclose(
+        points(line), [[100 * c.fraction for c in changes], [c.shift for c in changes]]
+    )
 
 
 def test_what_cannot_be_drawn(found, monkeypatch):

@@ -48,8 +48,8 @@ def test_other_answers_do_not_miss_the_largest_eigenvalue():
     for seed in range(6):
         X = uneven_with_copies(seed)
         result = quiet(X)
-        for i in range(len(result.groups) + 1):
-            again = result.at(i)
+        for i in range(len(result.groups)):
+            again = result.keep(i)
             truth = largest_deviation(X[again.support])
             assert truth * (1.0 - 1e-9) <= again.sigma <= 1.2 * truth
 

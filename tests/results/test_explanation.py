@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 import inlier
-from fits import robust_mean
-from inlier.research.datasets import SettingA, SettingB
+from inlier.datasets import SettingA
 from statements import Dense, Told, lies
 
 
@@ -83,7 +82,6 @@ def test_the_data_stay_behind(move):
     ):
         with pytest.raises(ValueError, match=r"result\.with_data\(X\)"):
             ask()
-    assert alone.explain(3, X).score == result.explain(3).score
     assert alone.with_data(X).explain(3).score == result.explain(3).score
     np.testing.assert_array_equal(alone.with_data(X).standard_error, result.standard_error)
 
@@ -102,7 +100,7 @@ def test_other_data_are_refused():
         with pytest.raises(ValueError, match="in another order"):
             result.with_data(other)
     with pytest.raises(ValueError, match="shape"):
-        result.explain(0, sample().X[:, :3])
+        result.with_data(sample().X[:, :3])
 
 
 @pytest.mark.parametrize("shape", [(300, 20), (80, 200)], ids=["tall", "wide"])
@@ -122,30 +120,13 @@ def test_another_threshold(options, shape):
     np.testing.assert_array_equal(same.support, result.support)
 
 
-@pytest.mark.parametrize("scatter", ["auto", "diagonal"])
-def test_another_bound_or_power_is_another_fit(scatter):
-    X = sample(600, 30, setting=SettingB).X * np.logspace(0, 0.5, 30)
-    sigma = 1.3 * robust_mean(X, scatter=scatter).sigma
-    result = robust_mean(X, sigma=1.1 * sigma, scatter=scatter)
-    fitted = robust_mean(X, sigma=sigma, scatter=scatter)
-    for choice in ({"sigma": sigma}, {"budget": sigma**2 * len(X)}):
-        with pytest.warns(FutureWarning, match="fit again"):
-            other = result.at(**choice)
-        np.testing.assert_array_equal(other.support, fitted.support)
-        assert other.certificate.lambda_max == pytest.approx(fitted.certificate.lambda_max)
-    with pytest.warns(FutureWarning, match="fit again"):
-        other = result.at(p=0.3)
-    again = robust_mean(X, sigma=1.1 * sigma, p=0.3, scatter=scatter)
-    np.testing.assert_array_equal(other.support, again.support)
-
-
 def test_rows_too_far_away_to_square_may_be_put_back():
     X = np.random.default_rng(0).standard_normal((300, 20))
     X[:30, :10] += 30.0
     X[3] = 1e200
     result = inlier.robust_mean(X)
     assert not result.support[:30].any()
-    for chosen in (result, result.keep(0), result.at(0)):
+    for chosen in (result, result.keep(0)):
         assert "<html" in chosen.to_html()
         assert chosen._summary.n_removed == int((~chosen.support).sum())
 

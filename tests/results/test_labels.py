@@ -27,7 +27,7 @@ def test_a_frame_of_pandas_gets_series_back(index):
     result = robust_mean(frame)
     back = pickle.loads(pickle.dumps(result)).with_data(frame)
     assert isinstance(result.with_data(X).location, np.ndarray)
-    for one in (result, back, result.at(0)):
+    for one in (result, back, result.keep(0)):
         assert isinstance(one.location, pd.Series) and one.location.index.tolist() == COLUMNS
     for found, expected in [
         (result.location, plain.location),

@@ -38,7 +38,7 @@ def test_weights_are_no_evidence():
     np.testing.assert_array_equal(
         RESULT.certificate.error_radius(alphas), PLAIN.certificate.error_radius(alphas)
     )
-    np.testing.assert_array_equal(RESULT._unweighted, PLAIN.location)
+    np.testing.assert_array_equal(RESULT.certificate.mean, PLAIN.location)
 
 
 def test_location_is_the_weighted_mean_of_the_kept_rows():
@@ -92,52 +92,13 @@ def test_a_column_without_a_weighted_cell_is_said_to_be_its_median():
 
 
 def test_another_answer_is_weighted_too():
-    chosen = [RESULT.keep(0), RESULT.at(0), RESULT.at(threshold=0.5)]
-    same = [PLAIN.keep(0), PLAIN.at(0), PLAIN.at(threshold=0.5)]
+    chosen = [RESULT.keep(0), RESULT.at(threshold=0.5)]
+    same = [PLAIN.keep(0), PLAIN.at(threshold=0.5)]
     for one, other in zip(chosen, same, strict=True):
         np.testing.assert_array_equal(one.support, other.support)
-        np.testing.assert_allclose(one._unweighted, other.location, rtol=1e-12)
+        np.testing.assert_allclose(one.certificate.mean, other.location, rtol=1e-12)
         np.testing.assert_allclose(one.location, average(one.support), rtol=1e-12)
         assert one.certificate.weighted and one.certificate.verify(X).holds
-
-
-def suspected():
-    """Skewed rows with a group clear of them, which is suspected and kept."""
-    rng = np.random.default_rng(0)
-    rows = rng.exponential(size=(400, 6))
-    rows[:50] *= 0.3
-    rows[:50, :2] += 12.0
-    return rows, rng.uniform(0.5, 2.0, 400)
-
-
-def test_suspects_say_how_far_the_weighted_mean_moves():
-    rows, weights = suspected()
-    result = inlier.robust_mean(rows, sample_weight=weights)
-    (suspect,) = result.suspects
-    dropped = result.drop(0)
-    moved = dropped.location - result.location
-    unit = moved / np.linalg.norm(moved)
-    kept = result.support
-    t = (rows[kept] - result.location) @ unit
-    w = weights[kept]
-    standard = np.sqrt(np.average(t**2, weights=w) / effective_size(w))
-    assert suspect.shift == pytest.approx(np.linalg.norm(moved) / standard)
-    (unweighted,) = inlier.robust_mean(rows).suspects
-    assert suspect.shift != pytest.approx(unweighted.shift, rel=1e-3)
-    # As many standard errors as without weights, if all weigh the same.
-    (same,) = inlier.robust_mean(rows, sample_weight=np.full(400, 7.0)).suspects
-    assert same.shift == pytest.approx(unweighted.shift)
-
-
-def test_weights_of_bad_rows_only_leave_no_mean():
-    rows, _ = suspected()
-    weights = np.where(np.arange(400) < 50, 1.0, 0.0)
-    result = inlier.robust_mean(rows, sample_weight=weights)
-    assert "without it no row has a weight" in str(result.suspects[0])
-    with pytest.raises(ValueError, match=r"^sample_weight is zero in every kept row"):
-        result.drop(0)
-    with pytest.raises(ValueError, match=r"^sample_weight is zero in every kept row"):
-        inlier.robust_mean(X, sample_weight=weights[:300] * (np.arange(300) < 30))
 
 
 def test_summary_is_weighted():

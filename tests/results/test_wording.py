@@ -5,11 +5,9 @@ import pytest
 
 import inlier
 from inlier import WeakEvidenceWarning
-from inlier.l0 import Options
 from inlier.research.datasets import Clean, SettingA, SettingB
-from inlier.results import wording
 from inlier.results.explanation import explained
-from inlier.verdict import Finding, Kind
+from inlier.verdict import COMMAND_LINE, PYTHON, Doubt, Failure, Finding, Kind
 from reference import contaminated
 from symmetric_fits import SETTINGS, fitted, no_warning, radius_by_hand, robust_mean
 
@@ -22,12 +20,11 @@ def result():
 def test_a_result_says_how_the_fit_ended(result):
     assert result.message in str(result) and "54 of 60" in result.message
     outcome = result._outcome
-    assert outcome.searched and not (outcome.chosen or outcome.weak or outcome.failed)
-    assert result.keep(0)._outcome.chosen
+    assert outcome.searched and not outcome.having(Kind.CHOSEN, Doubt, Failure)
+    assert result.keep(0)._outcome.having(Kind.CHOSEN)
     X = contaminated(far=20.0)
     outcome = inlier.robust_mean(X, sigma=1.5)._outcome
-    assert not (outcome.searched or outcome.failed or outcome.paper)
-    assert inlier.robust_mean(X, sigma=1.5, l0=Options(algorithm="paper"))._outcome.paper
+    assert not (outcome.searched or outcome.having(Failure))
 
 
 def test_explanations_of_several_rows_are_those_of_each(result):
@@ -149,7 +146,6 @@ def test_the_settings_are_no_weak_evidence(setting):
 def test_every_finding_has_a_sentence_for_python_and_the_command_line():
     for kind in Kind:
         sentence = kind.value
-        ways = (wording.PYTHON, wording.COMMAND_LINE)
-        said = {wording.sentence(Finding(kind, 3, 0.5), words) for words in ways}
+        said = {Finding(kind, 3, 0.5).sentence(words) for words in (PYTHON, COMMAND_LINE)}
         assert all(words.endswith(".") and "{" not in words for words in said)
         assert len(said) == 1 + ("{words." in sentence or "{sigma}" in sentence)

@@ -33,7 +33,7 @@ def test_cells_of_small_tables_leave_as_cells_and_rows_as_rows(kind, seed):
         np.testing.assert_array_equal(result.outliers, bad[0])
     else:
         assert result.support.all()
-        np.testing.assert_array_equal(result._gaps.cells, [[i, bad[1]] for i in bad[0]])
+        np.testing.assert_array_equal(result.certificate.gaps.cells, [[i, bad[1]] for i in bad[0]])
 
 
 @cases("seed", (0, 1, 4))
@@ -117,7 +117,7 @@ def test_a_sample_finds_what_all_rows_show():
     X[4000:4060] += 200.0
     assert len(RowSample.of(as_table(X)).rows) == 1000
     result = fitted(X)
-    found = np.union1d(result.outliers, result._gaps.cells[:, 0])
+    found = np.union1d(result.outliers, result.certificate.gaps.cells[:, 0])
     np.testing.assert_array_equal(found, np.r_[10, 2000, 4000:4060, 5999])
     assert not result.support[4000:4060].any()
 
@@ -150,8 +150,8 @@ def test_a_device_removes_the_rows_of_the_host(torch, monkeypatch):
     there, here = robust_mean(device), robust_mean(X)
     np.testing.assert_array_equal(here.outliers, [9])
     np.testing.assert_array_equal(there.support.numpy(), here.support)
-    np.testing.assert_array_equal(there._gaps.cells, here._gaps.cells)
-    assert [7, 8] in here._gaps.cells.tolist()
+    np.testing.assert_array_equal(there.certificate.gaps.cells, here.certificate.gaps.cells)
+    assert [7, 8] in here.certificate.gaps.cells.tolist()
 
 
 @pytest.mark.parametrize("n", [40, 50])

@@ -82,7 +82,7 @@ def test_one_absurd_row_and_no_other_goes(shape, make, size, where):
     result = fitted(make(X), dense=X)
     if where == ENTRY and make is np.asarray:  # the cell is set aside, the row stays
         assert result.support.all()
-        np.testing.assert_array_equal(result._gaps.cells, [[3, 0]])
+        np.testing.assert_array_equal(result.certificate.gaps.cells, [[3, 0]])
     else:
         np.testing.assert_array_equal(result.outliers, [3])
 

@@ -21,7 +21,8 @@ from inlier.report.numbers import MINUS, counted, decimals_for, fixed, signed
 from inlier.results.cells import CODE, Cell, reasons
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
-from inlier.results.wording import COMMAND_LINE, remarks
+from inlier.results.wording import remarks
+from inlier.verdict import COMMAND_LINE
 
 # Kinds of cells, codes and rows that are listed, at most.
 MOST_LISTED = 8

@@ -161,7 +161,7 @@ class RobustMean(OutlierMixin, MeanEstimator):
             if self._takes_missing:
                 X = check_table(X, wide_later=True, missing=missing, columns=names)
             return named_table(as_table(X), given, names)
-        gaps = self.result_._gaps
+        gaps = self.result_.certificate.gaps
         if not self._takes_missing and gaps is None:
             return as_table(X)
         known: dict[str, Any] = {"least_rows": 1, "missing": missing, "fill": self.result_._fill}

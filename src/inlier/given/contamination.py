@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inlier._internal.arrays import like
-from inlier._internal.typing import Array, Mask
+from inlier._internal.arrays import on_host
+from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, fit_generator
 from inlier.data import Frame, as_table
 from inlier.given.trimming import Trimming
@@ -42,8 +42,8 @@ from inlier.l0.problem import Subspace
 from inlier.l0.surrogates import dual_in
 from inlier.linalg.eigenpairs import Oracle
 from inlier.results.certificate import most_rows
-from inlier.results.choosing import chosen
-from inlier.verdict import Finding, Group, Kind, Outcome
+from inlier.results.choosing import chosen, without_kept
+from inlier.verdict import Finding, Kind, Outcome
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -82,32 +82,17 @@ def with_contamination(result: RobustMeanResult, fraction: float) -> RobustMeanR
     trimming = Trimming.of(result, never=result._trusted)
     k = most_bad(fraction, trimming.table.shape[0])
     j = leaving(trimming, [k])[0]
-    findings = [*result._outcome.having(frozenset({Kind.TRUSTED}))]
-    findings.append(Finding(Kind.AT_MOST, value=100.0 * fraction))
-    if trimming.n_found > k:
-        findings.append(Finding(Kind.MORE_FOUND, trimming.n_found))
-    elif j < k:
+    findings = [*result._outcome.having(Kind.TRUSTED), *compared(fraction, trimming.n_found, k)]
+    if j < k:
         enough = 2 * trimming.n_found >= k
         findings.append(Finding(Kind.ENOUGH_FOUND if enough else Kind.TAIL_LEFT, k))
     return answer(trimming, j, findings)
 
 
-def within_contamination(result: RobustMeanResult, fraction: float) -> RobustMeanResult:
-    """Compare the answer for a given sigma with a given fraction."""
-    certificate = result.certificate
-    n, least = certificate.n, certificate.l0_lower_bound
-    k = most_bad(fraction, n)
-    if least > k:
-        raise ValueError(
-            f"sigma={result.sigma:g} and contamination={fraction:g} contradict each other: for the "
-            f"others to vary by no more than sigma, at least {least} of {n} rows have to go, and "
-            f"at most {k} are bad. Raise one of them, or leave one out."
-        )
+def compared(fraction: float, n_found: int, k: int) -> list[Finding]:
+    """Return what to say of a fraction, by which k rows may be bad, beside the rows found."""
     findings = [Finding(Kind.AT_MOST, value=100.0 * fraction)]
-    if certificate.n_removed > k:
-        findings.append(Finding(Kind.MORE_FOUND, certificate.n_removed))
-    outcome = result._outcome
-    return replace(result, _outcome=replace(outcome, findings=(*outcome.findings, *findings)))
+    return [*findings, Finding(Kind.MORE_FOUND, n_found)] if n_found > k else findings
 
 
 def leaving(trimming: Trimming, allowed: Sequence[int]) -> list[int]:
@@ -129,21 +114,22 @@ def _apart(trimming: Trimming, windows: dict[int, int]) -> set[int]:
     """Return those numbers of rows that are no tail, by as many rows further in; four passes."""
     found = trimming.n_found
     ends = np.unique([found, *windows.keys(), *windows.values()])
-    left = dict(zip(ends.tolist(), trimming.left(ends), strict=True))
-    squared_error = left[found].squared_error
+    left, place = trimming.left(ends), {j: i for i, j in enumerate(ends.tolist())}
+    squared_error = left.squared_error(0)
     sharp = []
     for j, inner in windows.items():
-        outer = left[found].shift_to(left[j])
-        further = left[j].shift_to(left[inner]).times((j - found) / (inner - j))
+        outer, chance = left.shift(0, place[j])
+        further, further_chance = left.shift(place[j], place[inner])
+        beyond = ((j - found) / (inner - j)) ** 2 * (further - further_chance)
         if (
-            outer.squared > squared_error
-            and further.beyond_chance < NOTABLE**2 * squared_error
-            and outer.beyond_chance > TAIL**2 * further.beyond_chance
+            outer > squared_error
+            and beyond < NOTABLE**2 * squared_error
+            and outer - chance > TAIL**2 * beyond
         ):
             sharp.append(j)
     if not sharp:
         return set()
-    shifts = np.stack([left[found].mean - left[j].mean for j in sharp])
+    shifts = left.means[0] - left.means[[place[j] for j in sharp]]
     along = trimming.along(shifts / np.linalg.norm(shifts, axis=1, keepdims=True))
     return {
         j for j, x in zip(sharp, along, strict=True) if _on_one_side(x, trimming.rows[:j], found)
@@ -164,18 +150,13 @@ def _on_one_side(along: Array, trimmed: Array, found: int) -> bool:
 def answer(trimming: Trimming, j: int, findings: Sequence[Finding]) -> RobustMeanResult:
     """Return the answer without the first j rows of the order, and what to say of it."""
     result, support = trimming.result, trimming.kept(j)
-    group = trimming.group(j)
-    groups = (*_parts(result.groups, ~support), *(() if group is None else (group,)))
-    found = chosen(result, support, groups)
     # A group of trimmed rows ends where a cut is given, so that nothing about it is in doubt.
-    found = replace(found, _outcome=Outcome(findings=tuple(findings)))
-    return _with_dual(found)
-
-
-def _parts(groups: tuple[Group, ...], removed: Mask) -> tuple[Group, ...]:
-    """Return groups without the rows that are kept."""
-    parts = [replace(g, rows=g.rows[like(removed, g.rows)[g.rows]]) for g in groups]
-    return tuple(part for part in parts if part.size)
+    outcome = Outcome(findings=tuple(findings))
+    if not result._verdict.given and np.array_equal(support, on_host(result.support)):
+        return _with_dual(replace(result, _outcome=outcome))
+    group = trimming.group(j)
+    groups = (*without_kept(result.groups, support), *(() if group is None else (group,)))
+    return _with_dual(replace(chosen(result, support, groups), _outcome=outcome))
 
 
 def _with_dual(result: RobustMeanResult) -> RobustMeanResult:

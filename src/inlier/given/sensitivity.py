@@ -16,6 +16,7 @@ from inlier.given.contamination import NOTABLE, leaving, most_bad
 from inlier.given.trimming import Trimming
 from inlier.linalg.eigenpairs import spectrum_of_kept
 from inlier.results.cells import named
+from inlier.results.grouped import aligned
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -107,13 +108,8 @@ class Sensitivity(Sequence[Change]):
             )
             for change in self._changes
         ]
-        widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
-        rows = [
-            "  ".join(f"{cell:>{width}}" for cell, width in zip(line[:4], widths, strict=False))
-            + f"  {line[4]}"
-            for line in (head, *lines)
-        ]
-        return "\n".join([*(row.rstrip() for row in rows), *([self.advice] if self.advice else [])])
+        table = aligned([head, *lines], left=4)
+        return f"{table}\n{self.advice}" if self.advice else table
 
 
 def sensitivity(result: RobustMeanResult) -> Sensitivity:

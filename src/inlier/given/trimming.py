@@ -8,9 +8,9 @@ much as those in which the mean can be off, and the mean has a larger error for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,44 +32,30 @@ EQUAL = 1e-9
 WEIGHTS = 1 << 27
 
 
-class Shift(NamedTuple):
-    """How far the mean moves as rows are trimmed."""
-
-    squared: float
-    chance: float
-    """The square that is expected of rows of this size in random directions."""
-
-    @property
-    def beyond_chance(self) -> float:
-        """The square without what chance adds to it; may be negative."""
-        return self.squared - self.chance
-
-    def times(self, factor: float) -> Shift:
-        """Return the same shift, longer by a factor."""
-        return Shift(factor**2 * self.squared, factor**2 * self.chance)
-
-
 class Left(NamedTuple):
-    """The rows that are left as others are trimmed."""
+    """What is left as more and more rows are trimmed."""
 
-    n_left: int
-    mean: Array
+    n_left: Array
+    means: Array
     """Less the center."""
-    squares: float
-    """Sum of the squared distances from the center."""
+    squares: Array
+    """Sums of the squared distances from the center."""
 
-    @property
-    def squared_error(self) -> float:
-        """The square of the standard error of the mean, over all columns."""
-        return (self.squares / self.n_left - float(self.mean @ self.mean)) / self.n_left
+    def squared_error(self, i: int) -> float:
+        """Return the square of the standard error of a mean, over all columns."""
+        mean, n = self.means[i], self.n_left[i]
+        return float((self.squares[i] / n - mean @ mean) / n)
 
-    def shift_to(self, inner: Left) -> Shift:
-        """Compare with fewer of the rows."""
-        shift, trimmed = self.mean - inner.mean, self.n_left - inner.n_left
-        offsets = self.n_left * self.mean - inner.n_left * inner.mean
-        about_inner = trimmed * inner.mean - 2.0 * offsets
-        scatter = self.squares - inner.squares + float(inner.mean @ about_inner)
-        return Shift(float(shift @ shift), scatter / self.n_left**2)
+    def shift(self, i: int, j: int) -> tuple[float, float]:
+        """Return how far the mean moves as further rows are trimmed, squared.
+
+        And the square that is expected of rows of this size in random directions.
+        """
+        outer, inner, n = self.means[i], self.means[j], self.n_left[i]
+        offsets = n * outer - self.n_left[j] * inner
+        about_inner = (n - self.n_left[j]) * inner - 2.0 * offsets
+        scatter = self.squares[i] - self.squares[j] + inner @ about_inner
+        return float((outer - inner) @ (outer - inner)), float(scatter / n**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,58 +139,29 @@ class Trimming:
             weights = np.zeros((len(ends[part]), n))
             for weight, start, stop in zip(weights, ends[part], stops[part], strict=True):
                 if stop < 0:  # all rows that are never trimmed, too
-                    weight[:] = 1.0
-                    weight[self.rows[:start]] = 0.0
+                    weight[:] = self.kept(start)
                 else:
-                    weight[self.rows[start:stop]] = 1.0
+                    weight[self.trimmed(start, stop)] = 1.0
             with np.errstate(over="ignore", invalid="ignore"):
                 found.append(self.table.combine(self.center, self.table.to_device(weights)))
         # From the middle outwards, so that rows far away cost the others no digits.
         sums = np.cumsum(np.nan_to_num(np.concatenate(found))[::-1], axis=0)[::-1]
         return np.asarray(sums / (n - ends)[:, None])
 
-    def left(self, ends: Array) -> list[Left]:
+    def left(self, ends: Array) -> Left:
         """Return what is left as rows are trimmed; two passes. See `means`."""
         with np.errstate(over="ignore", invalid="ignore"):
             squares = on_host(self.table.sq_distances(self.center)).astype(np.float64)
             ordered = np.cumsum(squares[self.rows][::-1])[::-1][ends]
         never = np.ones(len(squares), dtype=np.bool_)
         never[self.rows] = False
-        sums = ordered + float(squares[never].sum())
-        counts = len(squares) - ends
-        return [Left(*one) for one in zip(counts.tolist(), self.means(ends), sums, strict=True)]
+        return Left(len(squares) - ends, self.means(ends), ordered + float(squares[never].sum()))
 
     def along(self, directions: Array) -> Array:
         """Return the offsets of the rows from the center along directions; one pass."""
         with np.errstate(over="ignore", invalid="ignore"):
             projected = on_host(self.table.project(self.center, directions))
         return np.nan_to_num(projected.astype(np.float64))
-
-    def moves(self, directions: Array, start: int, ends: Sequence[int]) -> list[Array]:
-        """Return how far the mean moves along each direction as rows are trimmed; one pass.
-
-        Parameters
-        ----------
-        directions : array of shape (k, d)
-            Of any length.
-        start : int
-            How many rows are trimmed before.
-        ends : sequence of int, of length k
-            How many rows are trimmed in the end.
-
-        Returns
-        -------
-        list of arrays of shape (end - start,)
-            After each further row.
-        """
-        n, projected = self.table.shape[0], self.along(directions)
-        projected[:, self.rows[:start]] = 0.0
-        found = []
-        for along, end in zip(projected, ends, strict=True):
-            total, leaving = float(along.sum()), along[self.rows[start:end]]
-            left = total - np.cumsum(leaving)
-            found.append(total / (n - start) - left / (n - np.arange(start + 1, end + 1)))
-        return found
 
     def from_outside(self) -> Trimming:
         """Return the order without those first that the fit has removed."""
@@ -218,11 +175,17 @@ class Trimming:
             j -= 1
         return j
 
+    def trimmed(self, start: int, stop: int) -> Array:
+        """Return the rows between two places of the order.
+
+        The order is not needed, and rows are not measured, for those that the fit has removed.
+        """
+        return self.found if (start, stop) == (0, self.n_found) else self.rows[start:stop]
+
     def kept(self, j: int) -> Mask:
         """Return which rows are kept if the first j of the order are removed."""
         support = np.ones(self.table.shape[0], dtype=np.bool_)
-        # Which rows are the surest matters only if not all of them leave.
-        support[self.found if j == self.n_found else self.rows[:j]] = False
+        support[self.trimmed(0, j)] = False
         return support
 
     def group(self, j: int) -> Group | None:
@@ -250,13 +213,18 @@ class Trimming:
 def middle(table: Table, support: Mask) -> Ellipsoid:
     """Measure the metric of the kept rows in the middle; one pass, and a sample of them."""
     rows = sample_of(table, support)
-    center = column_medians(rows)
-    unit = _unit(rows - center)
-    return ellipsoid(concentrated((rows - center) / unit, shrunk=True), center, unit)
+    return ellipsoid(rows, column_medians(rows), partial(concentrated, shrunk=True))
 
 
-def ellipsoid(found: Concentrated, center: Array, unit: float) -> Ellipsoid:
-    """Return a metric of rows that were divided by a unit, as a measure of the data."""
+def ellipsoid(rows: Array, center: Array, find: Callable[[Array], Concentrated]) -> Ellipsoid:
+    """Find a metric of rows about a center, in one unit for all columns.
+
+    So that squares neither overflow nor vanish.
+    """
+    offsets = rows - center
+    size = float(np.median(np.abs(offsets).max(axis=1)))
+    unit = size if size > 0.0 else max(float(np.abs(offsets).max()), 1.0)
+    found = find(offsets / unit)
     return Ellipsoid(
         center + unit * found.center,
         np.full(len(center), unit),
@@ -264,9 +232,3 @@ def ellipsoid(found: Concentrated, center: Array, unit: float) -> Ellipsoid:
         found.precisions,
         found.residual,
     )
-
-
-def _unit(offsets: Array) -> float:
-    """Return one unit for all columns, so that squares neither overflow nor vanish."""
-    size = float(np.median(np.abs(offsets).max(axis=1)))
-    return size if size > 0.0 else max(float(np.abs(offsets).max()), 1.0)

@@ -15,6 +15,7 @@ guarantee). Then the procedure of Benjamini and Hochberg controls the false disc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,14 +25,14 @@ from inlier._internal.arrays import on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier._internal.validation import as_array, is_device_array
-from inlier.data import Ellipsoid, Table, as_table
+from inlier.data import Table, as_table
 from inlier.data.checks import check_index, counts_rows
-from inlier.given.contamination import answer, most_bad
+from inlier.data.sources.base import listed
+from inlier.given.contamination import answer, compared, most_bad
 from inlier.given.trimming import EQUAL, Trimming, ellipsoid
 from inlier.linalg.whitening import shrunk_metric
-from inlier.results.choosing import chosen
 from inlier.results.outlyingness import measured
-from inlier.verdict import Finding, Kind, Outcome
+from inlier.verdict import Finding, Kind
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -55,8 +56,6 @@ APART = 2.0
 HALF = 0.5
 # On the way inwards the mean is computed at so many places; between two of them, along a line.
 PLACES = 64
-# Names of columns in an error message.
-SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,20 +91,6 @@ class Trusted:
             inside[self.index] = True
         return inside
 
-    def check_sigma(self, sigma: float) -> None:
-        """Raise if the trusted rows vary by more than sigma in some direction, beyond chance."""
-        m, d = self.rows.shape
-        offsets = self.rows - self.rows.mean(axis=0)
-        top = float(np.linalg.norm(offsets, 2)) / np.sqrt(m - 1)
-        # In m rows of d columns the largest deviation exceeds that of all rows by chance (Vershynin
-        # 2012, Introduction to the non-asymptotic analysis of random matrices, Corollary 5.35).
-        chance = 1.0 + np.sqrt(d / m) + 3.0 / np.sqrt(m)
-        if top > chance * sigma:
-            raise ValueError(
-                f"sigma={sigma:g} contradicts the trusted rows, which vary by {top:.3g} in some "
-                f"direction (by chance up to {chance * sigma:.3g}). Raise sigma, or leave it out."
-            )
-
 
 def with_trusted(
     result: RobustMeanResult, trusted: Trusted, fraction: float | None = None
@@ -118,21 +103,23 @@ def with_trusted(
     trusted = trusted.in_table(as_table(result._known_data()))
     rows = trusted.rows if metric is None else metric.transform(trusted.rows)
     never = trusted.mask(n)
-    trimming = Trimming.of(result, _measure(rows), never)
+    measure = None  # that of the kept rows in the middle
+    if len(rows) >= OWN_METRIC:
+        measure = ellipsoid(rows, rows.mean(axis=0), shrunk_metric)
+    trimming = Trimming.of(result, measure, never)
     allowed = most_bad(HALF if fraction is None else fraction, n)
-    most = max(0, min(allowed, len(trimming.rows) - 1))
+    most = max(0, min(allowed, len(trimming.found) + len(trimming.others) - 1))
     # Of the variance of their mean; trusted rows in the table have a part in its mean too.
     share = 1.0 / len(rows) + (-1.0 if never.any() else 1.0) / n
     n_found = trimming.n_found
     trimming, j, gap = _trimmed(trimming, rows, share, most)
     findings = [Finding(Kind.TRUSTED, len(rows))]
     if fraction is not None:
-        findings.append(Finding(Kind.AT_MOST, value=100.0 * fraction))
-        if n_found > allowed and trimming.n_found:
-            findings.append(Finding(Kind.MORE_FOUND, n_found))
+        # None were found for the mean if the trusted rows speak for them.
+        findings += compared(fraction, n_found if trimming.n_found else 0, allowed)
     findings.extend(_distance(rows, share, gap))
     given = answer(trimming, j, findings)
-    return replace(given, _p_values=_p_values(result, trusted, never), _trusted=never)
+    return replace(given, _tested=Tested(result, trusted), _trusted=never)
 
 
 def _distance(rows: Array, share: float, gap: Array) -> list[Finding]:
@@ -147,57 +134,40 @@ def _distance(rows: Array, share: float, gap: Array) -> list[Finding]:
     return [Finding(Kind.TRUSTED_APART, value=apart)] if apart > APART else []
 
 
-def put_back(result: RobustMeanResult, trusted: Trusted) -> RobustMeanResult:
-    """Return the answer for a given sigma with the trusted rows back that it has removed."""
-    support = on_host(result.support) | trusted.mask(int(result.support.shape[0]))
-    back = int(support.sum()) - int(on_host(result.support).sum())
-    findings = [*result._outcome.findings, Finding(Kind.TRUSTED, len(trusted.rows))]
-    if back:
-        found = chosen(result, support, ())
-        findings.append(Finding(Kind.TRUSTED_BACK, back))
-        result = replace(found, sigma=result.sigma)
-    known = trusted.mask(len(support))
-    return replace(result, _outcome=Outcome(findings=tuple(findings)), _trusted=known)
-
-
-def _measure(rows: Array) -> Ellipsoid | None:
-    """Return the distance from trusted rows, if these are enough for a metric."""
-    if len(rows) < OWN_METRIC:
-        return None
-    center = rows.mean(axis=0)
-    unit = float(np.abs(rows - center).max()) or 1.0
-    return ellipsoid(shrunk_metric((rows - center) / unit), center, unit)
-
-
 def _trimmed(
     trimming: Trimming, rows: Array, share: float, most: int
 ) -> tuple[Trimming, int, Array]:
     """Return the order, how many rows of it leave, and how far the mean then is from theirs."""
     target = rows.mean(axis=0) - trimming.center
     start = min(trimming.n_found, most)
-    if start:
-        before, after = np.linalg.norm(trimming.means(np.array([0, start])) - target, axis=1)
-        if after > before:  # the trusted rows speak for those that the fit has removed
-            trimming, start = trimming.from_outside(), 0
+    *before, gap = trimming.means(np.unique([0, start])) - target
+    if before and np.linalg.norm(gap) > np.linalg.norm(before[0]):
+        # The trusted rows speak for those that the fit has removed.
+        trimming, start, gap = trimming.from_outside(), 0, before[0]
+    level = max(LEVEL, 1.0 - LOST * len(rows) / trimming.table.shape[0])
+    if float(gap @ gap) <= share * _chance(rows, level):
+        return trimming, start, gap
     places = np.unique(np.linspace(start, most, PLACES).astype(np.intp))
     gaps = trimming.means(places) - target
     best = int(np.einsum("ij,ij->i", gaps, gaps).argmin())
     way = gaps[0] - gaps[best]
-    level = max(LEVEL, 1.0 - LOST * len(rows) / trimming.table.shape[0])
-    if not way.any() or float(gaps[0] @ gaps[0]) <= share * _chance(rows, level):
-        return trimming, start, gaps[0]
+    if not way.any():
+        return trimming, start, gap
     way /= np.linalg.norm(way)
     deviation = float((rows @ way).std(ddof=1))
     error = deviation * np.sqrt(share)
     needed = float(gaps[0] @ way) - float(stdtrit(len(rows) - 1, level)) * error
     if needed <= 0.0:
-        return trimming, start, gaps[0]
-    moved = trimming.moves(way[None], start, [int(places[best])])[0]
+        return trimming, start, gap
+    # How far the mean moves along the way after each further row.
+    along, end, n = trimming.along(way[None])[0], int(places[best]), trimming.table.shape[0]
+    along[trimming.rows[:start]] = 0.0
+    left = along.sum() - np.cumsum(along[trimming.rows[start:end]])
+    moved = along.sum() / (n - start) - left / (n - np.arange(start + 1, end + 1))
     enough = np.flatnonzero(moved >= needed)
     j = trimming.untied(start + (int(enough[0]) + 1 if len(enough) else len(moved)))
-    n = trimming.table.shape[0]
     if j == start or moved[j - start - 1] * (n - j) < OUT * deviation * (j - start):
-        return trimming, start, gaps[0]
+        return trimming, start, gap
     return trimming, j, trimming.means(np.array([j]))[0] - target
 
 
@@ -212,43 +182,35 @@ def _chance(rows: Array, level: float = LEVEL) -> float:
     return float(np.trace(gram)) + float(stdtrit(len(rows) - 1, level)) * deviation
 
 
-def _p_values(result: RobustMeanResult, trusted: Trusted, never: Mask) -> Array:
-    """Return the conformal p-value of each row, 1 for trusted ones; some passes.
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The rows of an answer of the search, compared with trusted ones when that is asked for."""
 
-    Rows that the fit has removed are farther out than all others.
-    """
-    trimming = Trimming.of(result)
-    gone = ~on_host(result.support)
-    sizes = np.where(gone, np.inf, trimming.sizes)
-    if trusted.index is not None:
-        known = sizes[trusted.index]
-    else:
-        table = as_table(trusted.rows)
-        there = table if (metric := result._rule.metric) is None else table.in_metric(metric)
-        known = on_host(measured(there, trimming.measure))
-        known = np.where(
-            on_host(result._rule.scores(table)) > result._rule.threshold, np.inf, known
-        )
-    known = np.sort(known)
-    as_far = len(known) - np.searchsorted(known, sizes, side="left")
-    return np.where(never, 1.0, (1.0 + as_far) / (1.0 + len(known)))
+    result: RobustMeanResult
+    trusted: Trusted
 
+    @cached_property
+    def p_values(self) -> Array:
+        """The conformal p-value of each row, 1 for trusted ones; some passes, once.
 
-def discoveries(p_values: Array, level: float) -> Array:
-    """Return the rows that are bad at a false discovery rate (Benjamini and Hochberg 1995).
+        Rows that the search has removed are farther out than all others.
+        """
+        result, trusted, trimming = self.result, self.trusted, Trimming.of(self.result)
+        sizes = np.where(on_host(result.support), trimming.sizes, np.inf)
+        if trusted.index is not None:
+            known = sizes[trusted.index]
+        else:
+            table = as_table(trusted.rows)
+            there = table if (metric := result._rule.metric) is None else table.in_metric(metric)
+            removed = on_host(result._rule.scores(table)) > result._rule.threshold
+            known = np.where(removed, np.inf, on_host(measured(there, trimming.measure)))
+        known = np.sort(known)
+        as_far = len(known) - np.searchsorted(known, sizes, side="left")
+        return np.where(trusted.mask(len(sizes)), 1.0, (1.0 + as_far) / (1.0 + len(known)))
 
-    Parameters
-    ----------
-    p_values : array of shape (n,)
-        Of the rows; exactly 1 for those that are known to be good, which are not tested.
-    level : float
-        The largest expected share of good rows among those returned.
-    """
-    tested = np.flatnonzero(p_values < 1.0)
-    order = tested[np.argsort(p_values[tested], kind="stable")]
-    limits = level * np.arange(1, len(order) + 1) / len(p_values)
-    below = np.flatnonzero(p_values[order] <= limits)
-    return np.sort(order[: below[-1] + 1]) if len(below) else order[:0]
+    def __getstate__(self) -> dict[str, Array]:
+        """Leave out the data."""
+        return {"p_values": self.p_values}
 
 
 def trusted_mask(trusted: Any, n: int) -> Mask:
@@ -299,8 +261,8 @@ def check_names(trusted: Any, X: Any) -> None:
             "trusted[X.columns] has them."
         )
     raise ValueError(
-        f"trusted, as a table, must have the columns of X, {_listed(own)}, but has "
-        f"{_listed(theirs)}. Select those of X, or leave the names away."
+        f"trusted, as a table, must have the columns of X, {listed(own)}, but has "
+        f"{listed(theirs)}. Select those of X, or leave the names away."
     )
 
 
@@ -311,12 +273,6 @@ def _names(X: Any) -> list[str] | None:
         return None
     names = list(names)
     return names if all(isinstance(name, str) for name in names) else None
-
-
-def _listed(names: list[str]) -> str:
-    """Return a few names, and how many there are beyond them."""
-    shown = ", ".join(repr(name) for name in names[:SHOWN])
-    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
 
 
 def _second_table(given: Array, d: int) -> Array:

@@ -356,4 +356,4 @@ def _outcome(
             findings.append(Finding(Kind.UNDECIDED_BUDGET, value=bound / budget - 1.0))
         if 2 * n_kept <= n:
             findings.append(Finding(Kind.HALF_REMOVED))
-    return Outcome(paper=options.published, findings=tuple(findings))
+    return Outcome(findings=tuple(findings))

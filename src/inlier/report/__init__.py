@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["card", "page", "plot"]
 
-KINDS = ("scores", "rows", "spectrum")
+KINDS = ("scores", "rows", "spectrum", "sensitivity")
 
 
 def plot(summary: Summary, kind: str, ax: Axes | None = None) -> Axes:

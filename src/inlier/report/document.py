@@ -155,6 +155,7 @@ def _content(summary: Summary, anchor: str, share: float) -> dict[str, Any]:
         "tooltips": [_tooltips(summary, one) for one in classes],
         "scores": chart(figures.draw_scores, summary, classes),
         "spectrum": chart(figures.draw_spectrum, summary),
+        "sensitivity": chart(figures.draw_sensitivity, summary) if changes else None,
         "sensitivity_table": tables.sensitivity_table(changes) if changes else None,
         "projections": [chart(figures.draw_rows, summary, classes, pair) for pair in pairs],
         "radius_table": tables.radius_table(known),

@@ -169,6 +169,26 @@ def draw_spectrum(ax: Axes, summary: Summary) -> Words:
     )
 
 
+def draw_sensitivity(ax: Axes, summary: Summary) -> Words:
+    """Draw how far the mean would move if a fraction of the rows were known to be bad."""
+    if summary.sensitivity is None:
+        raise ValueError("What a fraction would change is not computed where sigma was given.")
+    percent = np.array([100.0 * change.fraction for change in summary.sensitivity])
+    shifts = np.array([change.shift for change in summary.sensitivity])
+    _set_up(
+        ax,
+        Scale(0.0, 1.06 * percent[-1], "bad rows, at most (%)"),
+        Scale.of(shifts, 0.0, "shift of the mean in standard errors"),
+    )
+    _draw_points(ax, percent, shifts, marker="o", ms=7.0, mew=0.0, color=KEPT, lw=1.2)
+    return (
+        "What a fraction would change",
+        f"How far the mean would move if a fraction of the rows were known to be bad: up to "
+        f"{number(float(shifts.max()), 2)} standard errors.",
+        "",
+    )
+
+
 def _typical(values: Array) -> float:
     """Return the median of the positive values; 0 if there is none."""
     positive = values[(values > 0.0) & (values <= LARGEST)]

@@ -11,7 +11,6 @@ from inlier.report.numbers import counted, decimals_for, fixed, number, percent,
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation
 from inlier.results.summary import Summary
-from inlier.results.wording import certified_mean
 
 
 class Cell(NamedTuple):
@@ -136,7 +135,7 @@ def radius_table(certificate: Certificate) -> PageTable:
         css = "is-chosen" if alpha in certificate.assumed else ""
         rows.append(Row(f"{100.0 * alpha:.3g}%", [Cell(text)], css))
     columns = {"bad rows, at most": "words", "standard deviations": "number"}
-    caption = f"How far {certified_mean(certificate)} of each column can be off."
+    caption = f"How far {certificate.subject} of each column can be off."
     return PageTable(caption, columns, rows, caption)
 
 

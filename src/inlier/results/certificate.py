@@ -10,8 +10,8 @@ import numpy as np
 from inlier import theory
 from inlier._internal.arrays import all_but, count, double, every, namespace, on_host
 from inlier._internal.typing import Array, Rows
-from inlier.data import Frame, Metric, Table, as_table
-from inlier.data.checks import NONE, as_rows, check_table
+from inlier.data import Frame, Gaps, Metric, Table, as_table
+from inlier.data.checks import as_rows, check_table
 from inlier.data.imputed import NO_CELLS
 from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
 from inlier.linalg.eigenpairs import (
@@ -21,7 +21,7 @@ from inlier.linalg.eigenpairs import (
     spectrum_of_kept,
     verified_top,
 )
-from inlier.results import wording
+from inlier.results.weighting import KeptMean
 from inlier.verdict import Multiplier, Verdict
 
 # Fractions of bad rows for which the error radius is stated where nothing was removed, so that the
@@ -63,19 +63,12 @@ class Certificate:
         Rows that a fit had removed before some of them were put back.
     tolerance : float
         The budget counts as satisfied to this relative precision, that of the data.
-    n_missing : int
-        Cells that are missing. All that is stated is about the table that has the median of the
-        column in the place of each, and about the mean of its kept rows.
     weighted : bool
         Whether the answer is a weighted mean. All that is stated is about the mean of the kept
         rows, each counted once.
-    aside : int array
-        Columns of which so little is there that no row is judged by them: in that table they are
-        medians only.
-    cells : int array of shape (k, 2)
-        Row and column of the extreme cells that were set aside: medians in that table too.
-    fill : array of shape (d,), optional
-        These medians.
+    gaps : Gaps, optional
+        Which cells are missing or were set aside. All that is stated is about the table that has
+        the median of the column in the place of each, and about the mean of its kept rows.
     """
 
     budget: float
@@ -91,11 +84,13 @@ class Certificate:
     mean_of_removed: Array = field(repr=False, compare=False)
     n_suspected: int = 0
     tolerance: float = BUDGET_TOL
-    n_missing: int = 0
     weighted: bool = False
-    aside: Array = field(default_factory=lambda: NONE, repr=False, compare=False)
-    cells: Array = field(default_factory=lambda: NO_CELLS, repr=False, compare=False)
-    fill: Array | None = field(default=None, repr=False, compare=False)
+    gaps: Gaps | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def cells(self) -> Array:
+        """Row and column of the extreme cells that were set aside, k x 2."""
+        return NO_CELLS if self.gaps is None else self.gaps.cells
 
     @property
     def feasible(self) -> bool:
@@ -116,11 +111,6 @@ class Certificate:
     def gap(self) -> float:
         """Duality gap of the l1 problem at the kept rows, in rows."""
         return self.most_kept - (self.n - self.n_removed)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap as a fraction of all rows."""
-        return self.gap / self.n
 
     @property
     def sigma_kept(self) -> float:
@@ -177,6 +167,11 @@ class Certificate:
         )
         return radius
 
+    @property
+    def subject(self) -> str:
+        """Which mean all of this is about."""
+        return "the mean with each row counted once" if self.weighted else "the mean"
+
     def statement(self, alpha: float | None = None, sigma: float | None = None) -> str:
         """State how far the mean can be off in plain words.
 
@@ -188,7 +183,29 @@ class Certificate:
         alpha, sigma : float, optional
             Assumed, as in `error_radius`; unless given, alpha is `assumed`.
         """
-        return wording.statement(self, alpha, sigma)
+        if not np.isfinite(self.bound):
+            return "Some of the kept rows are so far away that nothing is known about the mean."
+        alphas = self.assumed if alpha is None else (alpha,)
+        bad = _alternatives([f"{100.0 * a:.3g}%" for a in alphas])
+        assumed = f"If at most {bad} of the rows are bad and the good rows vary "
+        if sigma is None:
+            # Columns may be in different units: each is compared with its own deviation.
+            assumed += "no more than the kept ones"
+            far = [float(self.relative_radius(a)) for a in alphas]
+            mean, unit = f"{self.subject} of each column", " standard deviations"
+        else:
+            assumed += f"by at most {sigma:.3g} in any direction"
+            far, mean, unit = [float(self.error_radius(a, sigma)) for a in alphas], self.subject, ""
+        if not np.isfinite(far).any():
+            return f"{assumed}, nothing is known: all of the kept rows may be bad."
+        within = _alternatives([f"{r:.3g}" if np.isfinite(r) else "any number of" for r in far])
+        said = f"{assumed}, {mean} is within {within}{unit} of that of the good rows"
+        if self.gaps is None:
+            return f"{said}."
+        kinds = {"missing": self.gaps.counts.any(), "extreme": len(self.cells) > 0}
+        filled = " or ".join(kind for kind, some in kinds.items() if some)
+        article = "an" if filled == "extreme" else "a"
+        return f"{said}, if {article} {filled} cell counts as the median of its column."
 
     def verify(self, X: Any) -> Verification:
         """Recompute every number from the data, and report what does not hold.
@@ -201,16 +218,8 @@ class Certificate:
         X : array, sparse matrix, data frame, file or Dask collection of shape (n, d)
             What the fit was about; if cells are missing, with these cells missing.
         """
-        multiplier, X = self.multiplier, as_rows(X)
-        expected = (self.n, len(multiplier.center))
-        known = dict[str, Any](fill=self.fill, ignored=self.aside, cells=self.cells)
-        if self.fill is None or np.shape(X) == expected:  # or cells cannot be filled
-            X = as_table(check_table(X, missing="auto", **known))
-        if X.shape != expected:
-            raise ValueError(
-                f"X has shape {X.shape}, but the certificate is about a table of shape {expected}."
-            )
-        table = X
+        multiplier = self.multiplier
+        table = same_table(X, (self.n, len(multiplier.center)), self.gaps)
         if self.n_removed == self.n or not np.isfinite(self.bound):
             raise ValueError(
                 "There is nothing to verify: no row is kept, or some are too far away to square."
@@ -230,18 +239,55 @@ class Certificate:
             mean=mean,
             mean_of_removed=removed.sum(axis=0),
         )
+        return Verification(self, found, self._faults(found, table, removed))
+
+    def _faults(self, found: Certificate, table: Table, removed: Array) -> tuple[str, ...]:
+        """Return what does not hold, beyond what rounding may make."""
+        metric, eps = self.multiplier.metric, float(np.finfo(table.dtype).eps)
         # Single precision is rounded once more for every row that is far from the origin.
-        near = rounding_of(table, mean, multiplier.metric)
-        eps = float(np.finfo(table.dtype).eps)
+        near = rounding_of(table, found.mean, metric)
         rounding = max(BUDGET_TOL, ROUNDINGS * eps)
         rounding += near / max(found.sigma_kept, float(np.finfo(float).tiny))
+        # An eigenvalue below this is nothing but rounding.
         least = (self.n - found.n_removed) * near**2
         if np.isfinite(self.budget):  # what the digits of a row at the budget's distance leave
             least += self.budget * float(np.finfo(np.float64).eps) ** 2
+        apart = found.mean - self.mean
+        if metric is not None:
+            apart = np.subtract(*metric.transform(np.stack([found.mean, self.mean])))
         # Of the digits of the spread, half may be lost.
-        off = near + float(np.sqrt(eps)) * found.sigma_kept
-        removed_off = ROUNDINGS * eps * np.abs(removed).sum(axis=0)
-        return Verification(self, found, rounding, least, off, removed_off)
+        allowed = near + float(np.sqrt(eps)) * found.sigma_kept
+        kept_agree = float(np.linalg.norm(apart)) <= allowed
+        beyond = np.abs(found.mean_of_removed - self.mean_of_removed)
+        beyond -= ROUNDINGS * eps * np.abs(removed).sum(axis=0)
+        faults = []
+        for rows, stated, true, agree, off in (
+            ("kept", self.mean, found.mean, kept_agree, np.abs(apart)),
+            ("removed", self.mean_of_removed, found.mean_of_removed, (beyond <= 0.0).all(), beyond),
+        ):
+            if not agree:
+                j = int(off.argmax())
+                faults.append(
+                    f"The mean of the {rows} rows is stated to be {stated[j]:.9g} in column {j}, "
+                    f"but is {true[j]:.9g}."
+                )
+        eigenvalue = "The largest eigenvalue is stated to be"
+        if self.lambda_max > found.bound * (1.0 + rounding) + least:
+            faults.append(
+                f"{eigenvalue} at least {self.lambda_max:.6g}, but is at most {found.bound:.6g}."
+            )
+        if self.bound * (1.0 + rounding) + least < found.lambda_max:
+            faults.append(
+                f"{eigenvalue} at most {self.bound:.6g}, but is at least {found.lambda_max:.6g}."
+            )
+        if self.most_kept + max(rounding, ROWS_TOL) * self.n < found.most_kept:
+            faults.append(
+                f"At most {self.most_kept:.6g} rows are stated to fit into the budget, but the "
+                f"multiplier only proves {found.most_kept:.6g}."
+            )
+        if self.n_removed != found.n_removed:
+            faults.append(f"{self.n_removed} rows are stated as removed, not {found.n_removed}.")
+        return tuple(faults)
 
 
 @dataclass(frozen=True)
@@ -250,55 +296,8 @@ class Verification:
 
     stated: Certificate
     found: Certificate
-    rounding: float
-    """Relative difference that rounding may make."""
-    least: float = 0.0
-    """An eigenvalue below this is nothing but rounding."""
-    off: float = 0.0
-    """Distance between means that rounding may make, in the metric."""
-    removed_off: Array | float = 0.0
-    """The same for the mean of the removed rows, by column."""
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """What does not hold, in words."""
-        stated, found, room = self.stated, self.found, 1.0 + self.rounding
-        faults = []
-        metric = stated.multiplier.metric
-        apart = found.mean - stated.mean
-        if metric is not None:
-            apart = np.subtract(*metric.transform(np.stack([found.mean, stated.mean])))
-        if not np.linalg.norm(apart) <= self.off:
-            j = int(np.abs(apart).argmax())
-            faults.append(
-                f"The mean of the kept rows is stated to be {stated.mean[j]:.9g} in column {j}, "
-                f"but is {found.mean[j]:.9g}."
-            )
-        other = np.abs(found.mean_of_removed - stated.mean_of_removed)
-        if not (other <= self.removed_off).all():
-            j = int((other - self.removed_off).argmax())
-            faults.append(
-                f"The mean of the removed rows is stated to be {stated.mean_of_removed[j]:.9g} in "
-                f"column {j}, but is {found.mean_of_removed[j]:.9g}."
-            )
-        if stated.lambda_max > found.bound * room + self.least:
-            faults.append(
-                f"The largest eigenvalue is stated to be at least {stated.lambda_max:.6g}, but is "
-                f"at most {found.bound:.6g}."
-            )
-        if stated.bound * room + self.least < found.lambda_max:
-            faults.append(
-                f"The largest eigenvalue is stated to be at most {stated.bound:.6g}, but is at "
-                f"least {found.lambda_max:.6g}."
-            )
-        if stated.most_kept + max(self.rounding, ROWS_TOL) * stated.n < found.most_kept:
-            faults.append(
-                f"At most {stated.most_kept:.6g} rows are stated to fit into the budget, but the "
-                f"multiplier only proves {found.most_kept:.6g}."
-            )
-        if stated.n_removed != found.n_removed:
-            faults.append(f"{stated.n_removed} rows are stated as removed, not {found.n_removed}.")
-        return tuple(faults)
+    faults: tuple[str, ...]
+    """What does not hold, in words."""
 
     @property
     def holds(self) -> bool:
@@ -307,6 +306,27 @@ class Verification:
 
     def __str__(self) -> str:
         return "The certificate holds." if self.holds else " ".join(self.faults)
+
+
+def _alternatives(words: list[str]) -> str:
+    """Return a list in a sentence: a, b or c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def same_table(X: Any, shape: tuple[int, ...], gaps: Gaps | None, columns: Any = None) -> Table:
+    """Return the data of a fit again as a table, in which the same cells do not count."""
+    X, known = as_rows(X), dict[str, Any]()
+    found = shape
+    if gaps is not None:  # other data cannot be filled as in the fit
+        known = dict(fill=gaps.fill, ignored=gaps.ignored, cells=gaps.cells, fences=gaps.fences)
+        found = np.shape(X)
+    if found == shape:
+        X = as_table(check_table(X, missing="auto", columns=columns, **known))
+        found = X.shape
+    if found != shape:
+        raise ValueError(f"X has shape {found}, but the fit was about a table of shape {shape}.")
+    table: Table = X
+    return table
 
 
 def _some_rows(table: Table, rows: Rows) -> Array:
@@ -330,64 +350,50 @@ def most_rows(dual: Multiplier, table: Table, center: Array, budget: float) -> f
 
 
 def certify_rows(
-    table: Table,
-    kept: Rows,
-    mean: Array,
-    metric: Metric | None = None,
-    **notes: Any,
+    table: Table, kept: Rows, mean: KeptMean, metric: Metric | None, n_suspected: int
 ) -> Certificate:
     """Certify a choice of rows with their mean; the budget is what they need.
 
     Eigenvalues are those in the metric. Nothing bounds how many rows can be kept.
     """
-    top, most_kept = TopBounds(np.inf, np.inf, 0.0), float(kept.shape[0])
-    multiplier = Multiplier.of_budget(mean, 1.0, metric)
+    top, n = TopBounds(np.inf, np.inf, 0.0), kept.shape[0]
+    multiplier = Multiplier.of_budget(mean.once, 1.0, metric)
     with np.errstate(over="ignore", invalid="ignore"):
         far = multiplier.scores(table)
     if every(namespace(far).isfinite(far) | ~kept):  # else some are too far away to square
-        spectrum = spectrum_of_kept(table, double(kept), mean, metric)
+        spectrum = spectrum_of_kept(table, double(kept), mean.once, metric)
         top = TopBounds(max(0.0, float(spectrum.values[0])), spectrum.bound, spectrum.failure)
-    budget = top.high * kept.shape[0] / count(kept)
-    return _certificate(table, kept, mean, top, budget, multiplier, most_kept, **notes)
+    budget = top.high * n / count(kept)
+    stated = _certificate(table, kept, mean, top, budget, multiplier, float(n))
+    return replace(stated, n_suspected=n_suspected)
 
 
-def certify_verdict(
-    verdict: Verdict, frame: Frame, table: Table, location: Array, weighted: bool
-) -> Certificate:
-    """Certify the verdict of a fit in its frame, in at most one pass.
-
-    The location is the mean of the kept rows of the table, each counted once.
-    """
+def certify_verdict(verdict: Verdict, frame: Frame, table: Table, mean: KeptMean) -> Certificate:
+    """Certify the verdict of a fit in its frame, in at most one pass."""
     multiplier = verdict.dual.in_data(frame)
     most_kept = verdict.most_kept
     if verdict.rounded or not frame.complete:
-        most_kept = most_rows(multiplier, table, location, verdict.budget)
+        most_kept = most_rows(multiplier, table, mean.once, verdict.budget)
     elif most_kept is None:
         most_kept = most_rows(verdict.dual, frame.table, verdict.mean, verdict.budget)
     top = TopBounds(verdict.lambda_max, verdict.bound, verdict.failure)
-    tolerance = budget_tolerance(table.dtype) if verdict.given else BUDGET_TOL
     support = frame.of_all_rows(verdict.kept, False)
-    return _certificate(
-        table, support, location, top, verdict.budget, multiplier, most_kept,
-        weighted=weighted, tolerance=tolerance,
-    )  # fmt: skip
+    stated = _certificate(table, support, mean, top, verdict.budget, multiplier, most_kept)
+    tolerance = budget_tolerance(table.dtype) if verdict.given else BUDGET_TOL
+    return replace(stated, tolerance=tolerance)
 
 
 def _certificate(
     table: Table,
     kept: Rows,
-    mean: Array,
+    mean: KeptMean,
     top: TopBounds,
     budget: float,
     multiplier: Multiplier,
     most_kept: float,
-    **notes: Any,
 ) -> Certificate:
-    """Put together what is known about the kept rows, with what is to be noted of their cells."""
-    gaps, removed = table.gaps, namespace(kept).nonzero(~kept)[0]
-    if gaps is not None:
-        notes |= {"n_missing": int(gaps.counts.sum()), "aside": gaps.ignored, "cells": gaps.cells}
-        notes["fill"] = gaps.fill if len(gaps.cells) else None
+    """Put together what is known about the kept rows."""
+    removed = namespace(kept).nonzero(~kept)[0]
     return Certificate(
         budget=budget,
         lambda_max=top.low,
@@ -398,7 +404,8 @@ def _certificate(
         most_kept=most_kept,
         removed=removed,
         multiplier=multiplier,
-        mean=mean,
+        mean=mean.once,
         mean_of_removed=_some_rows(table, removed).sum(axis=0),
-        **notes,
+        weighted=mean.weighted,
+        gaps=mean.gaps,
     )

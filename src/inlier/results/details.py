@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import check_number
 from inlier.verdict import GroupRule, Multiplier, Step
+
+if TYPE_CHECKING:
+    from inlier.given.trusted import Tested
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +42,6 @@ class Details:
         Missing cells of each column.
     n_set_aside : int array of shape (d,)
         Extreme cells of each column that were set aside.
-    p_values : array of shape (n,) or None
-        If rows are trusted and sigma is not given, the conformal p-value of each row, 1 for trusted
-        ones: the chance that a good row is at least as far out, where trusted rows are good rows
-        drawn at random. Not below 1 / (m + 1) with m trusted rows.
     """
 
     weights: Rows = field(repr=False)
@@ -52,7 +54,16 @@ class Details:
     effective_size: float
     n_missing: Array = field(repr=False)
     n_set_aside: Array = field(repr=False)
-    p_values: Array | None = field(repr=False)
+    _tested: Tested | None = field(repr=False)
+
+    @property
+    def p_values(self) -> Array | None:
+        """If rows are trusted, the conformal p-value of each row, (n,).
+
+        1 for trusted ones: the chance that a good row is at least as far out, where trusted rows
+        are good rows drawn at random. Not below 1 / (m + 1) with m trusted rows. Some passes, once.
+        """
+        return None if self._tested is None else self._tested.p_values
 
     def discoveries(self, level: float = 0.05) -> Array:
         """Return rows of which at most a share `level` is good, in expectation.
@@ -72,10 +83,9 @@ class Details:
         int array
             Their indices.
         """
-        from inlier.given.trusted import discoveries
+        from scipy.stats import false_discovery_control
 
+        level = check_number(level, "level", below=1.0)
         if self.p_values is None:
-            raise ValueError(
-                "p-values compare with trusted rows: fit with trusted=..., and without sigma."
-            )
-        return discoveries(self.p_values, check_number(level, "level", below=1.0))
+            raise ValueError("p-values compare with trusted rows: fit with trusted=...")
+        return np.flatnonzero(false_discovery_control(self.p_values) <= level)

@@ -108,15 +108,20 @@ class Explanation:
             Most columns.
         """
         size = np.abs(self.contributions)
-        count = min(count, max(1, int(np.count_nonzero(size))), len(size))
-        largest = np.argpartition(-size, count - 1)[:count] if count else np.empty(0, np.intp)
-        missing, aside, found = set(self.missing.tolist()), set(self.set_aside.tolist()), []
-        for f in largest[np.lexsort((largest, -size[largest]))].tolist():
-            seen = (self.values[f], self.center[f], self.contributions[f])
-            value, expected, part = map(float, seen)
-            marks = (f in missing, f in aside)
-            found.append(Feature(f, named(self.columns, f), value, expected, part, *marks))
-        return tuple(found)
+        count = min(count, max(1, int(np.count_nonzero(size))))
+        missing, aside = set(self.missing.tolist()), set(self.set_aside.tolist())
+        return tuple(
+            Feature(
+                column=f,
+                name=named(self.columns, f),
+                value=float(self.values[f]),
+                expected=float(self.center[f]),
+                contribution=float(self.contributions[f]),
+                missing=f in missing,
+                set_aside=f in aside,
+            )
+            for f in np.argsort(-size, kind="stable")[:count].tolist()
+        )
 
     def __str__(self) -> str:
         verdict = "removed" if self.removed else "kept"
@@ -216,11 +221,16 @@ class Parts(NamedTuple):
 def parts_by(rule: Multiplier | GroupRule, values: Array, left_with: int | None = None) -> Parts:
     """Split the score of a row; `left_with` is the group that it was removed with."""
     if isinstance(rule, GroupRule):
-        return _by_group(rule, values, left_with)
-    return _by_multiplier(rule, values)
-
-
-def _by_multiplier(rule: Multiplier, values: Array) -> Parts:
+        # By the group of the row, or else by the one that decides its score.
+        parts_of = [group.parts(values) for group in rule.groups]
+        scores = [float(parts.sum()) for parts in parts_of]
+        beyond = [i for i, score in enumerate(scores) if score > 1.0]
+        i = beyond[0] if beyond else int(np.argmax(scores))
+        i = i if left_with is None else left_with
+        inside = left_with is not None or scores[i] > rule.threshold
+        name = f"group {i + 1}: {rule.groups[i]}" if inside else f"nearest to group {i + 1}"
+        why = [Contribution(name, scores[i])]
+        return Parts(tuple(why), parts_of[i], rule.groups[i].center, rule.threshold)
     from_start = squared_parts(values - rule.start, rule.metric)
     if from_start.sum() > rule.radius**2:
         parts = from_start / rule.radius**2
@@ -241,16 +251,3 @@ def _by_multiplier(rule: Multiplier, values: Array) -> Parts:
             for j in np.argsort(-prices * projected**2, kind="stable")
         ]
     return Parts(tuple(why), parts, rule.center, rule.threshold)
-
-
-def _by_group(rule: GroupRule, values: Array, left_with: int | None) -> Parts:
-    """Explain by the group of the row, or else by the one that decides its score."""
-    parts_of = [group.parts(values) for group in rule.groups]
-    scores = [float(parts.sum()) for parts in parts_of]
-    beyond = [i for i, score in enumerate(scores) if score > 1.0]
-    i = beyond[0] if beyond else int(np.argmax(scores))
-    i = i if left_with is None else left_with
-    inside = left_with is not None or scores[i] > rule.threshold
-    name = f"group {i + 1}: {rule.groups[i]}" if inside else f"nearest to group {i + 1}"
-    why = (Contribution(name, scores[i]),)
-    return Parts(why, parts_of[i], rule.groups[i].center, rule.threshold)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -88,17 +88,20 @@ class GroupedResult(Mapping[Any, RobustMeanResult]):
             )
             for label, one in self.items()
         ]
-        widths = [max(len(line[i]) for line in (heads, *lines)) for i in range(len(heads))]
-        return "\n".join(
-            "  ".join(
-                text.ljust(width) if i == 0 else text.rjust(width)
-                for i, (text, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in (heads, *lines)
-        )
+        return aligned([heads, *lines], left=0)
 
     def __repr__(self) -> str:
         return f"<GroupedResult of {len(self)} groups, {len(self.support):,} rows>"
+
+
+def aligned(lines: Sequence[Sequence[str]], left: int) -> str:
+    """Return lines as a table: the column `left` begins at the left, others end at the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    padded = [
+        [text.ljust(w) if i == left else text.rjust(w) for i, (text, w) in enumerate(pairs)]
+        for pairs in (zip(line, widths, strict=True) for line in lines)
+    ]
+    return "\n".join("  ".join(line).rstrip() for line in padded)
 
 
 def check_groups(groups: Any, n: int) -> list[tuple[Any, Array]]:

@@ -73,7 +73,10 @@ class NewRows:
         rule, kept = result._rule, on_host(result.support)
         rules: tuple[Multiplier | GroupRule, ...] = (rule,)
         if not (isinstance(rule, Multiplier) and rule.directions is None):
-            rules = (rule, _alone(result))
+            # A row that exceeds the budget on its own is bad too; no kept row does.
+            known = result.certificate
+            allowed = max(known.budget, known.lambda_max)
+            rules = (rule, Multiplier.of_budget(known.mean, allowed, rule.metric))
         found, gaps = cls(distance, rules), table.gaps
         if gaps is not None and len(gaps.cells):
             values: Any = table.values  # type: ignore[attr-defined]
@@ -153,14 +156,6 @@ class NewRows:
             return beyond[0] if beyond else parts[int(np.argmax(share))]
 
         return tuple(explanations(table, np.arange(n), cells, decisive))
-
-
-def _alone(result: RobustMeanResult) -> Multiplier:
-    """Return the rule for rows that exceed the budget on their own; no kept row does."""
-    certificate, mean = result.certificate, result._unweighted
-    mean = on_host(result._location).astype(np.float64) if mean is None else mean
-    allowed = max(certificate.budget, certificate.lambda_max)
-    return Multiplier.of_budget(mean, allowed, result._rule.metric)
 
 
 def _of_level(names: tuple[str, str], parts: Array, measure: Measure) -> Parts:

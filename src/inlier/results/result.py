@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,27 +12,37 @@ from scipy.special import stdtrit
 from inlier._internal.arrays import any_true, count, double, like, namespace, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_number
-from inlier.data import DenseTable, Frame, Gaps, Table, as_table
-from inlier.data.checks import as_rows, check_table, named_table
+from inlier.data import DenseTable, Frame, Table
+from inlier.data.checks import as_rows, named_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, extreme_cells
-from inlier.results.certificate import Certificate, certify_verdict
+from inlier.results.certificate import Certificate, certify_verdict, same_table
 from inlier.results.details import Details
 from inlier.results.explanation import Explanation, explained
-from inlier.results.guarantee import bounds
 from inlier.results.labels import Labels, labelled
 from inlier.results.outlyingness import RobustDistance, outlyingness, sample_of
-from inlier.results.weighting import effective_size, mean_and_error, mean_of, shifted
-from inlier.verdict import Group, GroupRule, Multiplier, Outcome, Suspect, Verdict, rule_of
+from inlier.results.weighting import bounds, effective_size, mean_and_error, mean_of
+from inlier.verdict import (
+    Finding,
+    Group,
+    GroupRule,
+    Kind,
+    Multiplier,
+    Outcome,
+    Suspect,
+    Verdict,
+    rule_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from inlier.given.sensitivity import Sensitivity
+    from inlier.given.trusted import Tested
 
 # Cells of larger tables are not gone through again for what nobody has asked for.
 SHOWN_CELLS = 1 << 24
-Plot = Literal["scores", "means", "rows", "spectrum", "sensitivity"]
+Plot = Literal["scores", "rows", "spectrum", "sensitivity"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,16 +81,13 @@ class RobustMeanResult:
     """That of the fit, in its own coordinates."""
     _indicator: Rows | None = field(repr=False)
     _scores: Rows | None = field(repr=False)
-    _unweighted: Array | None = field(repr=False)
-    """The mean of the kept rows with each counted once, if the location is weighted."""
     _n_passes: int = field(repr=False)
     _data: Table | None = field(repr=False)
     """A reference, unless cells are missing; a pickled result has it no more."""
     _fingerprint: int | None = field(repr=False)
     """That of the data at the time of the fit."""
-    _gaps: Gaps | None = field(repr=False)
     _sample_weight: Array | None = field(repr=False)
-    _p_values: Array | None = field(default=None, repr=False)
+    _tested: Tested | None = field(default=None, repr=False)
     _trusted: Mask | None = field(default=None, repr=False)
     _labels: Labels | None = field(default=None, repr=False)
     """Of a data frame."""
@@ -107,10 +113,7 @@ class RobustMeanResult:
             near, exact = frame.metric.restored(near[None])[0], False
         mean = mean_of(table, support, indicator, near, sample_weight, exact)
         groups = (*verdict.early, *(group.in_data(frame) for group in verdict.groups))
-        suspects = [replace(s, group=s.group.in_data(frame)) for s in verdict.suspects]
-        if mean.weighted:
-            suspects = [shifted(s, table, mean) for s in suspects]
-        certificate = certify_verdict(verdict, frame, table, mean.once, mean.weighted)
+        certificate = certify_verdict(verdict, frame, table, mean)
         scores: Rows | None = None
         if verdict.given:
             rule: Multiplier | GroupRule = certificate.multiplier
@@ -128,18 +131,16 @@ class RobustMeanResult:
             sigma=verdict.sigma,
             certificate=certificate,
             groups=groups,
-            suspects=tuple(suspects),
+            suspects=tuple(replace(s, group=s.group.in_data(frame)) for s in verdict.suspects),
             converged=verdict.converged,
             _rule=rule,
             _outcome=verdict.outcome,
             _verdict=verdict,
             _indicator=indicator,
             _scores=scores,
-            _unweighted=mean.unweighted,
             _n_passes=table.n_passes,
             _data=table,
             _fingerprint=table.fingerprint(),
-            _gaps=mean.gaps,
             _sample_weight=sample_weight,
         )
 
@@ -226,7 +227,7 @@ class RobustMeanResult:
     def details(self) -> Details:
         """Weights, budget, rule, steps and counts behind the result."""
         indicator = double(~self.support) if self._indicator is None else self._indicator
-        none = np.zeros(self._location.shape[0], np.intp)
+        gaps, none = self.certificate.gaps, np.zeros(self._location.shape[0], np.intp)
         return Details(
             weights=self._weights,
             indicator=indicator,
@@ -236,9 +237,9 @@ class RobustMeanResult:
             n_iter=self._verdict.n_iter,
             n_passes=self._n_passes,
             effective_size=effective_size(on_host(self._weights)),
-            n_missing=none if self._gaps is None else self._gaps.counts,
-            n_set_aside=none if self._gaps is None else self._gaps.n_set_aside,
-            p_values=self._p_values,
+            n_missing=none if gaps is None else gaps.counts,
+            n_set_aside=none if gaps is None else gaps.n_set_aside,
+            _tested=self._tested,
         )
 
     @property
@@ -257,9 +258,9 @@ class RobustMeanResult:
 
         A fit without missing cells has not computed medians; there it is the location.
         """
-        if self._gaps is None:
+        if self.certificate.gaps is None:
             return on_host(self._location).astype(np.float64)
-        return self._gaps.fill
+        return self.certificate.gaps.fill
 
     @property
     def standard_error(self) -> Any:
@@ -376,58 +377,74 @@ class RobustMeanResult:
 
     def at(
         self,
-        point: int | None = None,
         *,
-        contamination: float | None = None,
         threshold: float | None = None,
-        sigma: float | None = None,
-        budget: float | None = None,
-        p: float | None = None,
+        contamination: float | None = None,
     ) -> RobustMeanResult:
         """Move the cutoff without a new fit, by one of the arguments.
 
         Parameters
         ----------
-        point : int
-            How many of `groups` are removed, in their order.
         contamination : float
             At most this fraction of the rows is bad, as in `robust_mean`; some twenty passes.
             Trusted rows stay.
         threshold : float
             Rows with a higher score are removed; some ten passes.
-        sigma, budget, p : float
-            Deprecated: fit again with ``robust_mean(X, sigma=..., l0=inlier.l0.Options(p=...))``.
 
         Returns
         -------
         RobustMeanResult
-            Another point cannot be chosen from it.
         """
-        return choosing.at(self, point, threshold, sigma, budget, p, contamination)
+        if (threshold is None) == (contamination is None):
+            raise ValueError("Give either threshold or contamination.")
+        if contamination is not None:
+            from inlier.given.contamination import with_contamination
 
-    def keep(self, group: int | Group) -> RobustMeanResult:
+            fraction = check_number(contamination, "contamination", below=0.5)
+            return with_contamination(self, fraction)
+        threshold = check_number(threshold, "threshold", at_least=0.0)
+        support = on_host(self.scores <= threshold)
+        if not support.any():
+            raise ValueError(
+                f"threshold={threshold:g} is below every score, so that no row would be kept. The "
+                f"lowest score is {float(on_host(self.scores).min()):.4g}."
+            )
+        groups = choosing.without_kept(self.groups, support)
+        rule = replace(self._rule, threshold=threshold)
+        return replace(choosing.chosen(self, support, groups, rule), _scores=self.scores)
+
+    def keep(self, group: int) -> RobustMeanResult:
         """Return the answer with a group put back, without a new fit.
 
         Use this when a removed group is a legitimate subpopulation. Some fifteen passes.
 
         Parameters
         ----------
-        group : int or Group
-            One of `groups`, or its index.
+        group : int
+            Index of one of `groups`.
         """
-        return choosing.keep(self, group)
+        back: Group = choosing.one_of(self.groups, group, "group")
+        groups = tuple(other for other in self.groups if other is not back)
+        support = on_host(self.support).copy()
+        support[on_host(back.rows)] = True
+        found = Finding(Kind.PUT_BACK, group=back)
+        return choosing.chosen(self, support, groups, finding=found)
 
-    def drop(self, suspect: int | Suspect) -> RobustMeanResult:
+    def drop(self, suspect: int) -> RobustMeanResult:
         """Return the answer with a suspected group removed, without a new fit.
 
         Parameters
         ----------
-        suspect : int or Suspect
-            One of `suspects`, or its index. Some fifteen passes.
+        suspect : int
+            Index of one of `suspects`. Some fifteen passes.
         """
-        return choosing.drop(self, suspect)
+        gone: Group = choosing.one_of(self.suspects, suspect, "suspect").group
+        support = on_host(self.support).copy()
+        support[on_host(gone.rows)] = False
+        found = Finding(Kind.DROPPED, group=gone)
+        return choosing.chosen(self, support, (*self.groups, gone), finding=found)
 
-    def explain(self, row: Any, X: Any = None) -> Explanation:
+    def explain(self, row: Any) -> Explanation:
         """Explain the score of a row by directions and features, whose parts add up to it.
 
         Parameters
@@ -436,17 +453,13 @@ class RobustMeanResult:
             Its number, from 0; negative numbers count from the end. Of a data frame of pandas with
             an index of its own, the label of the row, as for ``X.loc``; rows of groups and cells
             have numbers, ``X.index[cell.row]``.
-        X : array of shape (n, d), optional
-            The data, if this result has been pickled since the fit.
         """
-        there = self if X is None else self.with_data(X)
-        n = there._known_data().shape[0]
-        label = ""
-        if there._labels is not None and there._labels.index is not None:
-            row, label = there._labels.position(row), str(row)
+        n, label = self._known_data().shape[0], ""
+        if self._labels is not None and self._labels.index is not None:
+            row, label = self._labels.position(row), str(row)
         if not choosing.is_index(row, n):
             raise ValueError(f"row must be the number of one of {n} rows, but is {row!r}.")
-        return replace(explained(there, np.array([range(n)[row]]))[0], label=label)
+        return replace(explained(self, np.array([range(n)[row]]))[0], label=label)
 
     def with_data(self, X: Any, *, columns: Any = None, names: Any = None) -> RobustMeanResult:
         """Return the same result with its data: after unpickling, or to name columns and rows.
@@ -460,27 +473,15 @@ class RobustMeanResult:
         names : sequence, optional
             The names of the rows.
         """
-        X, known = as_rows(X), dict[str, Any]()
-        labels, own = Labels.of(X), self._labels
+        labels, own = Labels.of(as_rows(X)), self._labels
         if own is not None and labels is not None and not own.agrees(labels):
             raise ValueError(
                 "X has the rows or columns of the fit in another order, or other rows. Pass the "
                 "data of the fit."
             )
-        expected = (self.support.shape[0], self._location.shape[0])
-        if (gaps := self._gaps) is not None:  # missing cells are filled as in the fit
-            known = dict(fill=gaps.fill, ignored=gaps.ignored, cells=gaps.cells)
-            known["fences"] = gaps.fences
-            if np.shape(X) != expected:  # before they are
-                raise ValueError(
-                    f"X has shape {np.shape(X)}, but the fit was about a table of shape {expected}."
-                )
-        table = as_table(check_table(X, missing="auto", columns=columns, **known))
-        table = named_table(table, X, columns, names)
-        if table.shape != expected:
-            raise ValueError(
-                f"X has shape {table.shape}, but the fit was about a table of shape {expected}."
-            )
+        shape = (self.support.shape[0], self._location.shape[0])
+        table = same_table(X, shape, self.certificate.gaps, columns)
+        table = named_table(table, as_rows(X), columns, names)
         there = replace(self, _data=table, _fingerprint=table.fingerprint())
         return there._with_labels(labels)
 
@@ -522,10 +523,11 @@ class RobustMeanResult:
 
         Parameters
         ----------
-        kind : {"scores", "rows", "spectrum"}
+        kind : {"scores", "rows", "spectrum", "sensitivity"}
             "scores": the score of every row, and the threshold. "rows": the rows in the two
             directions that matter most. "spectrum": the largest standard deviations of all rows
-            and of the kept ones.
+            and of the kept ones. "sensitivity": how far the mean would move if a fraction of the
+            rows were known to be bad.
         ax : matplotlib.axes.Axes, optional
             Where to draw; new ones, if not given.
         """
@@ -558,23 +560,6 @@ class RobustMeanResult:
 
         return card(self)
 
-    def __getattr__(self, name: str) -> Any:
-        """Return what has another name now, with a warning."""
-        if name in ("path", "plot_path"):
-            raise AttributeError(f"{name} was removed: use sensitivity, and groups with keep.")
-        if name not in _OLD:
-            raise AttributeError(f"'RobustMeanResult' object has no attribute {name!r}")
-        warnings.warn(
-            f"RobustMeanResult.{name} goes with the next release: use {_OLD[name]}.",
-            FutureWarning,
-            stacklevel=2,
-        )
-        if name.startswith("plot_"):
-            return lambda ax=None: self.plot(name.removeprefix("plot_"), ax)  # type: ignore[arg-type]
-        if name == "outlyingness":
-            return self._outlyingness
-        return getattr(self.details, name)
-
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data, which may be larger than memory, and most of what is derived."""
         made = ("_summary", "cells", "_mean_and_error", "_data", "sensitivity")
@@ -585,10 +570,3 @@ class RobustMeanResult:
             "_scores": self._scores if self._data is None else self.scores,
             "message": self.message,
         }
-
-
-_OLD = {
-    **{name: f"details.{name}" for name in Details.__dataclass_fields__ if name != "p_values"},
-    **{f"plot_{kind}": f'plot("{kind}")' for kind in ("scores", "means", "rows", "spectrum")},
-    "outlyingness": "ranking, the rows in this order",
-}

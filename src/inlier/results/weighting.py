@@ -1,38 +1,41 @@
-"""Mean and standard error of the kept rows: over the cells that are there, weighted if asked."""
+"""Mean and standard error of the kept rows: over the cells that are there, weighted if asked.
+
+And how far bad rows can move the mean of each column: the proof is in docs/no-knobs.md.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import any_true, double, namespace, on_host, total
-from inlier._internal.numbers import TINY
-from inlier._internal.typing import Array, Rows
+from inlier._internal.arrays import (
+    any_true,
+    double,
+    evenly_spaced,
+    namespace,
+    on_host,
+    total,
+)
+from inlier._internal.typing import Array, Mask, Rows
+from inlier._internal.validation import fit_generator
 from inlier.data import Gaps, Table
-from inlier.verdict import Suspect
+from inlier.search.thresholds import INFLATED, INNER_SHARE, SAMPLE_CELLS, SAMPLE_ROWS
 
 # Squares of smaller numbers underflow, or nearly so, by the square of this.
 TINY_COLUMN = 1e-150
 
 
-@dataclass(frozen=True)
-class KeptMean:
+class KeptMean(NamedTuple):
     """The mean of the kept rows, in double precision."""
 
     location: Array
     once: Array
     """Of the table with imputed cells, each row counted once: the subject of the certificate."""
-    unweighted: Array | None
-    """Each row counted once, if the location is weighted."""
-    weights: Array | None
-    """In units of the largest, if the location is weighted."""
+    weighted: bool
+    """Whether rows have different weights in the location."""
     gaps: Gaps | None
-
-    @property
-    def weighted(self) -> bool:
-        """Whether rows have different weights."""
-        return self.weights is not None
 
 
 def mean_of(
@@ -59,20 +62,18 @@ def mean_of(
     location, gaps = once, table.gaps
     if gaps is not None:
         location, mass = table.observed_mean(on_host(support), once)
-    unweighted, weights = None, None
-    if sample_weight is not None and some_kept:
+    weighted = sample_weight is not None and some_kept
+    if weighted:
         weights = on_host(support) * sample_weight
         if not weights.any():
             raise ValueError(
                 "sample_weight is zero in every kept row, so that there is no weighted mean of "
                 "them. Give some of them a weight, or leave sample_weight out."
             )
-        weights = weights / weights.max()
-        unweighted = location
-        location, mass = table.observed_mean(weights, once)
+        location, mass = table.observed_mean(weights / weights.max(), once)
     if gaps is not None:
         gaps = replace(gaps, all_missing=np.flatnonzero(mass == 0.0))
-    return KeptMean(location, once, unweighted, weights, gaps)
+    return KeptMean(location, once, weighted, gaps)
 
 
 def _in_double(table: Table, weights: Rows, near: Array) -> Array:
@@ -128,20 +129,55 @@ def effective_size(weights: Array) -> float:
     return mass * (mass / float(weights @ weights)) if mass > 0.0 else 0.0
 
 
-def shifted(suspect: Suspect, table: Table, mean: KeptMean) -> Suspect:
-    """Return a suspect with how far the weighted mean moves without it; two passes."""
-    weights, location = mean.weights, mean.location
-    assert weights is not None
-    others = weights.copy()
-    others[on_host(suspect.rows)] = 0.0
-    if not others.any():
-        return replace(suspect, shift=np.nan)
-    offset = table.observed_mean(others, location)[0] - location
-    length = float(np.linalg.norm(offset))
-    if length == 0.0:
-        return replace(suspect, shift=0.0)
-    along = on_host(table.project(location, offset[None] / length))[0].astype(np.float64)
-    inside = weights > 0.0
-    variance = float(weights[inside] @ along[inside] ** 2) / float(weights.sum())
-    error = float(np.sqrt(variance / effective_size(weights)))
-    return replace(suspect, shift=length / max(error, TINY))
+def bounds(table: Table, kept: Mask, fraction: float, counted: Array, deviation: Array) -> Array:
+    """Bound how far the means of the good rows are from those of the cells that count.
+
+    `counted` are the numbers of these cells, and `deviation` their standard deviations.
+    """
+    n = table.shape[0]
+    common = np.maximum(counted / n - fraction, 0.0)
+    with np.errstate(divide="ignore"):
+        bound = np.where(common > 0.0, deviation * np.sqrt(fraction / common), np.inf)
+    some = np.flatnonzero((counted < n) & np.isfinite(bound))
+    if len(some):
+        missing = np.zeros(len(bound)) if table.gaps is None else table.gaps.counts
+        present = n - missing[some]
+        spread = INFLATED * _largest_units(table, kept, some, fraction * n, present)
+        bound[some] += spread * np.sqrt((1.0 - counted[some] / n) / common[some])
+    return bound
+
+
+def _largest_units(table: Table, kept: Mask, columns: Array, bad: float, present: Array) -> Array:
+    """Return the largest unit that the good values of columns can have; infinite if it may be 0.
+
+    The unit is half of the shortest interval that holds a share of them. Up to `bad` of the values
+    that are `present` are not good.
+    """
+    rows = on_host(table.order(fit_generator(0)))
+    rows = rows[kept[rows]]
+    n_kept = len(rows)
+    most = max(SAMPLE_ROWS, SAMPLE_CELLS // table.shape[1])
+    rows = rows if n_kept <= most else evenly_spaced(rows, most)
+    values = table.fetch(rows)[:, columns].astype(np.float64)
+    if table.missing is not None:  # these are filled
+        values[table.missing[np.ix_(rows, columns)]] = np.nan
+    # Of a sample, three standard errors more, or fewer, at least.
+    part, doubt = len(rows) / n_kept, 0.0 if len(rows) == n_kept else 1.5 * np.sqrt(len(rows))
+    good = INNER_SHARE * np.maximum(present - bad, 0.0)
+    units = np.empty(len(columns))
+    for i, (ascending, of_good) in enumerate(zip(np.sort(values, axis=0).T, good, strict=True)):
+        ascending = ascending[: np.count_nonzero(~np.isnan(ascending))]
+        least, largest = (
+            _shortest(ascending, int(np.ceil(number - 1e-9)))
+            for number in (part * of_good - doubt, part * (of_good + bad) + doubt)
+        )
+        units[i] = largest / 2.0 if least > 0.0 else np.inf
+    return units
+
+
+def _shortest(ascending: Array, k: int) -> float:
+    """Return the length of the shortest interval that holds k values; infinite if none does."""
+    if k > len(ascending):
+        return np.inf
+    k = max(k, 1)
+    return float(np.min(ascending[k - 1 :] - ascending[: len(ascending) - k + 1]))
