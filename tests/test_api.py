@@ -131,10 +131,3 @@ def test_the_answer_does_not_hold_on_to_the_data():
     result = robust_mean(X, sigma=sigma)
     for value in (result.location, result.support, result.details.indicator, result.scores):
         assert not np.shares_memory(value, X)
-
-
-@cases("given", [{"contamination": 0.1}, {"trusted": np.arange(9)}, {"assume": "nothing"}])
-def test_sigma_decides_alone(given):
-    X, _, sigma = clear_sample()
-    with pytest.raises(ValueError, match=f"leave sigma out, or leave {next(iter(given))} out"):
-        robust_mean(X, sigma=sigma, **given)

@@ -31,8 +31,9 @@ from inlier.data.checks import (
 from inlier.given.contamination import (
     check_contamination,
     with_contamination,
+    within_contamination,
 )
-from inlier.given.trusted import Trusted, check_names, trusted_mask, with_trusted
+from inlier.given.trusted import Trusted, check_names, put_back, trusted_mask, with_trusted
 from inlier.l0.fit import Options, fit_with_sigma
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
@@ -122,17 +123,18 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
         array, an HDF5 dataset and Arrow data are read block by block; Dask arrays and dataframes
         where their chunks are. `inlier.open_table` says how much memory, and which cluster.
     sigma : float, optional
-        A bound on the standard deviation of the good rows in every direction. It decides alone:
-        contamination, trusted and assume are for tables of which no bound is known.
+        A bound on the standard deviation of the good rows in every direction.
     contamination : float in (0, 0.5) or "auto", default="auto"
         The largest fraction of the rows that may be bad, if one is known. The rows that the search
         finds leave, and then the outermost of the others, unless these look like a tail;
-        the message says if the number seems too small or too large. "auto": no fraction is known.
+        the message says if the number seems too small or too large. With sigma, which decides
+        alone, it is only compared. "auto": no fraction is known.
     trusted : int array, mask of shape (n,) or table of shape (m, d), optional
         Rows that somebody has checked: their indices, which rows of X they are, or rows that are
         not in X; at least 5. They stay, and others leave from outside in, until the mean agrees
         with theirs up to chance. From 20 on, they give the metric too. `details.discoveries` of
-        the result tells which rows are bad at a stated false discovery rate.
+        the result tells which rows are bad at a stated false discovery rate. With sigma, which must
+        not be below what they vary by, they only stay.
     assume : {"auto", "symmetric", "nothing"}, default="auto"
         What is assumed of the good rows where sigma is not known. "symmetric": noise about one
         center, such as measurements, or updates of clients with the same kind of data; then any
@@ -219,13 +221,10 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
         sigma = check_number(sigma, "sigma", below=np.inf)
     fraction = check_contamination(contamination)
     check_choice(assume, "assume", ("auto", "symmetric", "nothing"))
-    known = {"contamination": fraction is not None, "trusted": trusted is not None}
-    known["assume"] = assume != "auto"
-    if sigma is not None and any(known.values()):
-        name = next(name for name, given in known.items() if given)
+    if sigma is not None and assume != "auto":
         raise ValueError(
-            f"{name} is about good rows of which no bound is known: leave sigma out, or leave "
-            f"{name} out."
+            f"assume={assume!r} is about good rows of which no bound is known: leave sigma out, or "
+            "leave assume out."
         )
     if sigma is None:
         options.refuse_without_sigma()
@@ -237,6 +236,8 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
     if trusted is not None:
         check_names(trusted, given)
         checked = Trusted.of(trusted, table)
+    if checked is not None and sigma is not None:
+        checked.check_sigma(sigma)
     random = fit_generator(random_state)
     if sigma is None:
         table = without_extreme_cells(table)
@@ -248,10 +249,14 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
     table.ascending = None
     result = RobustMeanResult._of(frame, verdict, named_table(table, given), sample_weight)
     result = result._with_labels(Labels.of(given))
-    if checked is not None and result.converged:
-        result = with_trusted(result, checked, fraction)
-    elif fraction is not None and result.converged:
-        result = with_contamination(result, fraction)
+    if result.converged and sigma is None:
+        if checked is not None:
+            result = with_trusted(result, checked, fraction)
+        elif fraction is not None:
+            result = with_contamination(result, fraction)
+    elif result.converged:  # sigma decides: what else is given is compared with it
+        result = result if checked is None else put_back(result, checked)
+        result = result if fraction is None else within_contamination(result, fraction)
     if result._outcome.weak:
         warnings.warn(result.message, WeakEvidenceWarning, stacklevel=2)
     if not verdict.converged:

@@ -416,6 +416,7 @@ class Kind(Enum):
         "no others were removed."
     )
     TRUSTED = Given("{count} rows are trusted, as given.")
+    TRUSTED_BACK = "Sigma alone would have removed {count} of them."
     # The problem with sigma.
     UNDECIDED_BUDGET = (
         "Whether they stay within the budget is not decided: they exceed it by at most {value:.1e} "

@@ -331,3 +331,16 @@ def test_tables_without_variation_or_with_very_distant_rows():
     result = quietly(table, contamination=0.1)
     assert not result.support[:3].any() and np.isfinite(result.location).all()
     assert inlier.robust_mean(np.eye(3), contamination=0.4).support.sum() >= 2
+
+
+# -- With sigma -----------------------------------------------------------------------------------
+
+
+def test_sigma_decides_and_the_fraction_is_compared():
+    sample = SettingA(n=400, d=40, alpha=0.2).sample(random_state=0)
+    alone = robust_mean(sample.X, sigma=sample.sigma)
+    both = robust_mean(sample.X, sigma=sample.sigma, contamination=0.25)
+    np.testing.assert_array_equal(both.support, alone.support)
+    assert "at most 25%" in both.message
+    with pytest.raises(ValueError, match=r"sigma=1\.\d+ and contamination=0\.05 contradict"):
+        robust_mean(sample.X, sigma=sample.sigma, contamination=0.05)

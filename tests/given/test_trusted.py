@@ -277,3 +277,16 @@ def test_rows_go_by_their_order_and_not_by_labels():
             fit(X, trusted=mask)
         fit(X, trusted=mask.loc[X.index])
         fit(X, trusted=X.index.isin(X.index[:10]))
+
+
+def test_a_sigma_that_contradicts_them_is_refused_with_both_numbers():
+    sample = SettingA(n=400, d=10, alpha=0.1).sample(random_state=0)
+    good = np.flatnonzero(~sample.is_outlier)[:100]
+    with pytest.raises(ValueError, match=r"sigma=0\.5 contradicts.*vary by 1"):
+        robust_mean(sample.X, sigma=0.5, trusted=good)
+    assert robust_mean(sample.X, sigma=1.2, trusted=good).support[good].all()
+
+
+def test_with_sigma_there_are_no_p_values():
+    with pytest.raises(ValueError, match="trusted"):
+        robust_mean(apart(), trusted=np.arange(50, 80), sigma=1.2).details.discoveries()

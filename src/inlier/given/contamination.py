@@ -95,6 +95,21 @@ def compared(fraction: float, n_found: int, k: int) -> list[Finding]:
     return [*findings, Finding(Kind.MORE_FOUND, n_found)] if n_found > k else findings
 
 
+def within_contamination(result: RobustMeanResult, fraction: float) -> RobustMeanResult:
+    """Compare the answer for a given sigma with a given fraction."""
+    certificate = result.certificate
+    n, least = certificate.n, certificate.l0_lower_bound
+    k = most_bad(fraction, n)
+    if least > k:
+        raise ValueError(
+            f"sigma={result.sigma:g} and contamination={fraction:g} contradict each other: for the "
+            f"others to vary by no more than sigma, at least {least} of {n} rows have to go, and "
+            f"at most {k} are bad. Raise one of them, or leave one out."
+        )
+    findings = compared(fraction, certificate.n_removed, k)
+    return replace(result, _outcome=result._outcome.with_findings(*findings))
+
+
 def leaving(trimming: Trimming, allowed: Sequence[int]) -> list[int]:
     """Return how many rows leave, in their order, if these numbers may be bad; some passes."""
     found = trimming.n_found

@@ -31,6 +31,7 @@ from inlier.data.sources.base import listed
 from inlier.given.contamination import answer, compared, most_bad
 from inlier.given.trimming import EQUAL, Trimming, ellipsoid
 from inlier.linalg.whitening import shrunk_metric
+from inlier.results.choosing import chosen
 from inlier.results.outlyingness import measured
 from inlier.verdict import Finding, Kind
 
@@ -91,6 +92,20 @@ class Trusted:
             inside[self.index] = True
         return inside
 
+    def check_sigma(self, sigma: float) -> None:
+        """Raise if the trusted rows vary by more than sigma in some direction, beyond chance."""
+        m, d = self.rows.shape
+        offsets = self.rows - self.rows.mean(axis=0)
+        top = float(np.linalg.norm(offsets, 2)) / np.sqrt(m - 1)
+        # In m rows of d columns the largest deviation exceeds that of all rows by chance (Vershynin
+        # 2012, Introduction to the non-asymptotic analysis of random matrices, Corollary 5.35).
+        chance = 1.0 + np.sqrt(d / m) + 3.0 / np.sqrt(m)
+        if top > chance * sigma:
+            raise ValueError(
+                f"sigma={sigma:g} contradicts the trusted rows, which vary by {top:.3g} in some "
+                f"direction (by chance up to {chance * sigma:.3g}). Raise sigma, or leave it out."
+            )
+
 
 def with_trusted(
     result: RobustMeanResult, trusted: Trusted, fraction: float | None = None
@@ -132,6 +147,17 @@ def _distance(rows: Array, share: float, gap: Array) -> list[Finding]:
         return [Finding(Kind.TRUSTED_EQUAL)] if length > rounding else []
     apart = length / max(np.sqrt(share * _chance(rows)), TINY)
     return [Finding(Kind.TRUSTED_APART, value=apart)] if apart > APART else []
+
+
+def put_back(result: RobustMeanResult, trusted: Trusted) -> RobustMeanResult:
+    """Return the answer for a given sigma with the trusted rows back that it has removed."""
+    support = on_host(result.support) | trusted.mask(int(result.support.shape[0]))
+    back = int(support.sum()) - int(on_host(result.support).sum())
+    outcome = result._outcome.with_findings(Finding(Kind.TRUSTED, len(trusted.rows)))
+    if back:
+        outcome = outcome.with_findings(Finding(Kind.TRUSTED_BACK, back))
+        result = replace(chosen(result, support, ()), sigma=result.sigma)
+    return replace(result, _outcome=outcome, _trusted=trusted.mask(len(support)))
 
 
 def _trimmed(
