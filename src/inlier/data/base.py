@@ -367,7 +367,10 @@ class Table(Passes):
         else:
             with np.errstate(over="ignore", invalid="ignore"):
                 projected = self.project(origin, direction[None])[0, :]
-        return namespace(projected).argsort(projected)
+        xp = namespace(projected)
+        order = xp.argsort(projected)
+        del projected  # as large as a column, as the order is
+        return order.astype(np.int32) if xp is np and len(order) < 1 << 31 else order
 
     def sampled_rows(self, random: np.random.Generator) -> Array:
         """Return the indices of at most `sample_rows` rows, evenly spaced in `order`; one pass."""

@@ -17,7 +17,7 @@ from scipy.linalg import cholesky
 from scipy.sparse.linalg import ArpackError, eigsh
 from scipy.special import gammaincinv
 
-from inlier._internal.arrays import any_true, double, mixed, on_host, total
+from inlier._internal.arrays import any_true, double, like, mixed, namespace, on_host, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import DenseTable, Frame, Metric, Table
@@ -51,8 +51,9 @@ class Spectrum:
     values: Array
     vectors: Array
     """k x d, orthonormal rows."""
-    projections: Rows
-    """k x n: the centered rows along each vector."""
+    along: Callable[[Array], Rows]
+    """Takes indices of vectors, and returns the centered rows along them: one pass if the vectors
+    were not found by passes that project the rows. Eight at once may be as large as the data."""
     residuals: Array
     """||M v - theta v|| for each pair: an eigenvalue lies within it of theta."""
     drift: Array
@@ -135,7 +136,11 @@ def top_eigenpairs(
         projected += mixed(part, projection)
     del projections, moment
     failure = FAILURE if probes else 0.0
-    return Spectrum(values, vectors, double(projected), residuals, drift, bound, failure)
+
+    def along(chosen: Array) -> Rows:
+        return double(namespace(projected).take(projected, like(chosen, projected), axis=0))
+
+    return Spectrum(values, vectors, along, residuals, drift, bound, failure)
 
 
 def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> float:
@@ -277,14 +282,16 @@ class Oracle:
         return self(center, weights, lambda v, r, _: r[0] <= 1e-3 * v[0], max_passes=8)
 
     def top_dense(self, center: Array, weights: Rows, count: int) -> Spectrum:
-        """Compute the `count` largest eigenpairs by a dense eigendecomposition: two passes."""
+        """Compute the `count` largest eigenpairs by a dense eigendecomposition: one pass."""
         scatter, drift = self.table.scatter(center, weights)
         values, vectors = np.linalg.eigh(scatter)
         values, vectors = values[::-1][:count], vectors.T[::-1][:count]
         residuals = row_norms(vectors @ scatter - values[:, None] * vectors)
         bound = max(0.0, float(values[0] + residuals[0]))
-        projected = self.table.project(center, vectors)
-        return Spectrum(values, vectors, projected, residuals, drift, bound)
+        def along(chosen: Array) -> Rows:
+            return self.table.project(center, vectors[chosen])
+
+        return Spectrum(values, vectors, along, residuals, drift, bound)
 
 
 class TopBounds(NamedTuple):

@@ -36,6 +36,7 @@ from inlier._internal.arrays import (
     namespace,
     on_host,
     pieces,
+    sort_in_place,
     total,
 )
 from inlier._internal.numbers import TINY
@@ -97,7 +98,7 @@ def by_distance(task: Task, found: SearchState) -> Candidate | None:
         # The evidence takes distances that treat all rows alike; the rule holds for new rows too.
         return Candidate(kind, cut, rounded(near.distances**0.5), near.center)
 
-    inside = xp.sort(rounded(near.sizes())[kept])  # once for all tests
+    inside = sort_in_place(rounded(near.sizes())[kept])  # once for all tests
     gap = tests.gap_test(inside, sort=False)
     if gap.log_p < thresholds.LOG_LEVEL and any_true((group := apart("apart", gap)).among(kept)):
         return group
@@ -163,30 +164,35 @@ def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
 
 def by_direction(task: Task, found: SearchState) -> Candidate | None:
     """Find the most significant group on one side of a direction of large variance."""
-    kept, rows = found.kept, found.spectrum.projections
-    projected = among(rows, kept)
-    varies = found.spectrum.values > found.least_variance * count(kept)
-    tested = np.flatnonzero(varies & may_show_groups(projected))
+    kept, spectrum = found.kept, found.spectrum
+    varies = np.flatnonzero(spectrum.values > found.least_variance * count(kept))
     signs: list[tuple[Cut, int, float]] = []
-    # In pieces, because the intermediate results of a test are many times as large.
-    for part in pieces(len(tested), max(1, thresholds.AT_ONCE // projected.shape[1])):
-        values = namespace(projected).take(projected, like(tested[part], projected), axis=0)
-        ascending = namespace(values).sort(values, axis=1)
-        found.coincide |= bool(tests.coincides(ascending).any())
-        for j, (center, spread, error) in enumerate(zip(*tests.centers(ascending), strict=True)):
-            if spread > 0.0:
-                cut = _sign(values[j, :], ascending[j, :], float(center), float(error))
-                # Bonferroni-type correction over directions; the first is penalized least.
-                place = int(tested[part][j])
-                log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
-                signs.append((replace(cut, log_p=log_p), place, float(center)))
+    # In pieces, because the intermediate results of a test are many times as large. A pass over
+    # many rows projects them onto a few more directions, which are not as large as the data.
+    at_once = max(1, thresholds.AT_ONCE // count(kept))
+    for some in pieces(len(varies), max(thresholds.PROJECTED, at_once)):
+        projected = among(spectrum.along(varies[some]), kept)
+        tested = np.flatnonzero(may_show_groups(projected))
+        for part in pieces(len(tested), at_once):
+            values = namespace(projected).take(projected, like(tested[part], projected), axis=0)
+            ascending = namespace(values).sort(values, axis=1)
+            found.coincide |= bool(tests.coincides(ascending).any())
+            places = varies[some][tested[part]]
+            for j, (center, spread, error) in enumerate(zip(*tests.centers(ascending), strict=True)):
+                if spread > 0.0:
+                    cut = _sign(values[j, :], ascending[j, :], float(center), float(error))
+                    # Bonferroni-type correction over directions; the first is penalized least.
+                    place = int(places[j])
+                    log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
+                    signs.append((replace(cut, log_p=log_p), place, float(center)))
+        del projected
     signs.sort(key=lambda sign: (sign[0].log_p, sign[1]))
     for cut, place, center in signs[: thresholds.TURNS]:
         if cut.log_p >= thresholds.LOG_LEVEL:
             found.doubt(cut)
             break
-        direction = found.spectrum.vectors[place]
-        start = found.candidate("direction", direction, rows[place, :], center, cut)
+        rows = spectrum.along(np.array([place]))[0, :]
+        start = found.candidate("direction", spectrum.vectors[place], rows, center, cut)
         group = _refined(task, found, start, None)
         if group is not None:
             return group

@@ -273,8 +273,8 @@ def gap_test(sizes: Rows, sort: bool = True) -> Cut:
         ascending[:1] >= 0.0,
         *(_grows(ascending[part.start : min(part.stop + 1, n)]) for part in _parts(n)),
     ])  # fmt: skip
-    places = None if every(new) else xp.nonzero(new)[0]
-    distinct = ascending if places is None else xp.take(ascending, places)
+    distinct = ascending if every(new) else ascending[new]
+    del new
     m = distinct.shape[0]
     half, quarter = m // 2, m // 4
     if m < 10 or float(distinct[quarter]) <= 0.0:
@@ -285,8 +285,7 @@ def gap_test(sizes: Rows, sort: bool = True) -> Cut:
     for at in _wide_gaps(distinct[quarter:], middle):
         before = min(at, most)
         logs = xp.log(distinct[quarter + at - before : quarter + at + 2])
-        low, high = quarter + at - before + 1, quarter + at + 2
-        own = low + counting(before + 1, logs) if places is None else double(places[low:high])
+        own = double(xp.searchsorted(ascending, distinct[quarter + at - before + 1 :][: before + 1]))
         spacings = (n - own) * (logs[1:] - logs[:-1])
         number = max(float(before), 1.0)
         # The ratio of an exponential variable to the mean of k others.
