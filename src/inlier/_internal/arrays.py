@@ -142,6 +142,8 @@ def total(x: Rows) -> float:
 
 def count(mask: Rows) -> int:
     """Count the true entries."""
+    if isinstance(mask, np.ndarray):
+        return int(np.count_nonzero(mask))
     xp = namespace(mask)
     return int(xp.sum(xp.astype(mask, xp.int64)))
 
@@ -193,6 +195,14 @@ def median(x: Rows) -> float:
 def smallest(x: Rows, m: int) -> Rows:
     """Return the mask of the m smallest entries, ties with the largest of them included."""
     return x <= _ranked(x, m - 1)[m - 1]
+
+
+def nth_smallest(x: Rows, m: int) -> float:
+    """Return the m-th smallest entry of a vector, which is needed no more: its order changes."""
+    if not isinstance(x, np.ndarray):
+        return float(namespace(x).sort(x)[m - 1])
+    x.partition(m - 1)
+    return float(x[m - 1])
 
 
 def _ranked(x: Rows, *ranks: int) -> Rows:

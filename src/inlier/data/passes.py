@@ -133,8 +133,8 @@ class Project:
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         if (rows := self.view.kernel_rows(block, len(self.basis))) is not None:
-            return rows.project(like(self.basis, block)), ()
-        return self.projected(self.view.of(block)), ()
+            return double(rows.project(like(self.basis, block))), ()
+        return double(self.projected(self.view.of(block))), ()
 
 
 @dataclass(frozen=True)
@@ -364,7 +364,7 @@ class BlockTable(Table):
         return rows // MOST_ROWS * MOST_ROWS or 1 << rows.bit_length() - 1
 
     def project(self, center: Array, basis: Array) -> Rows:
-        return double(self._run(Project.along(basis, self._view(center)))[0])
+        return self._run(Project.along(basis, self._view(center)))[0]
 
     def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
         k, work = len(basis), Moments.along(basis, self._view(center), drift=drift)
@@ -388,7 +388,7 @@ class BlockTable(Table):
         return combined
 
     def sq_distances(self, center: Array) -> Rows:
-        return double(self._run(Distances(self._view(center, centered=self.in_cache)))[0])
+        return self._run(Distances(self._view(center, centered=self.in_cache)))[0]
 
     def measured(self, measure: Callable[[Rows], Rows]) -> Rows:
         return self._run(Sizes(measure))[0]

@@ -105,7 +105,8 @@ def by_distance(task: Task, found: SearchState) -> Candidate | None:
     # The logarithm of the distance of a row at the center would be infinite.
     typical = float(middles(inside[None, :])[0])
     found.coincide |= typical == 0.0 < float(inside[-1])
-    logs = xp.log(xp.clip(inside, max(1e-3 * typical, TINY), None))
+    inside = xp.clip(inside, max(1e-3 * typical, TINY), None)
+    logs = xp.log(inside)
     del inside  # as large as a column
     center, tail = tests.excess_of_ascending(logs, sides=(1,))
     cuts: list[tuple[str, Cut]] = []
@@ -168,9 +169,11 @@ def by_direction(task: Task, found: SearchState) -> Candidate | None:
     varies = np.flatnonzero(spectrum.values > found.least_variance * count(kept))
     signs: list[tuple[Cut, int, float]] = []
     # In pieces, because the intermediate results of a test are many times as large. A pass over
-    # many rows projects them onto a few more directions, which are not as large as the data.
+    # many rows projects them onto a few directions, which take less than half of the data's memory.
     at_once = max(1, thresholds.AT_ONCE // count(kept))
-    for some in pieces(len(varies), max(thresholds.PROJECTED, at_once)):
+    table = task.oracle.table
+    few = min(thresholds.PROJECTED, table.shape[1] * table.dtype.itemsize // 16)
+    for some in pieces(len(varies), max(few, at_once)):
         projected = among(spectrum.along(varies[some]), kept)
         tested = np.flatnonzero(may_show_groups(projected))
         for part in pieces(len(tested), at_once):
