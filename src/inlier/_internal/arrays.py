@@ -233,11 +233,11 @@ def with_part(out: Rows, part: slice, values: Rows) -> Rows:
     return out
 
 
-def sort_in_place(x: Rows) -> Rows:
-    """Sort a vector that is needed no more; on the host without a copy."""
+def sort_in_place(x: Rows, stable: bool = False) -> Rows:
+    """Sort rows that are needed no more in this order; on the host without a copy."""
     if not isinstance(x, np.ndarray):
-        return namespace(x).sort(x)
-    x.sort()
+        return namespace(x).sort(x, stable=stable)
+    x.sort(stable=stable)
     return x
 
 

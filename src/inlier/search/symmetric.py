@@ -99,7 +99,7 @@ def by_distance(task: Task, found: SearchState) -> Candidate | None:
         return Candidate(kind, cut, rounded(near.distances**0.5), near.center)
 
     inside = sort_in_place(rounded(near.sizes())[kept])  # once for all tests
-    gap = tests.gap_test(inside, sort=False)
+    gap = tests.gap_test(inside)
     if gap.log_p < thresholds.LOG_LEVEL and any_true((group := apart("apart", gap)).among(kept)):
         return group
     # The logarithm of the distance of a row at the center would be infinite.
@@ -174,21 +174,8 @@ def by_direction(task: Task, found: SearchState) -> Candidate | None:
     table = task.oracle.table
     few = min(thresholds.PROJECTED, table.shape[1] * table.dtype.itemsize // 16)
     for some in pieces(len(varies), max(few, at_once)):
-        projected = among(spectrum.along(varies[some]), kept)
-        tested = np.flatnonzero(may_show_groups(projected))
-        for part in pieces(len(tested), at_once):
-            values = namespace(projected).take(projected, like(tested[part], projected), axis=0)
-            ascending = namespace(values).sort(values, axis=1)
-            found.coincide |= bool(tests.coincides(ascending).any())
-            places = varies[some][tested[part]]
-            for j, (center, spread, error) in enumerate(zip(*tests.centers(ascending), strict=True)):
-                if spread > 0.0:
-                    cut = _sign(values[j, :], ascending[j, :], float(center), float(error))
-                    # Bonferroni-type correction over directions; the first is penalized least.
-                    place = int(places[j])
-                    log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
-                    signs.append((replace(cut, log_p=log_p), place, float(center)))
-        del projected
+        places = varies[some]
+        signs += _signs(found, places, among(spectrum.along(places), kept), at_once)
     signs.sort(key=lambda sign: (sign[0].log_p, sign[1]))
     for cut, place, center in signs[: thresholds.TURNS]:
         if cut.log_p >= thresholds.LOG_LEVEL:
@@ -202,11 +189,38 @@ def by_direction(task: Task, found: SearchState) -> Candidate | None:
     return None
 
 
-def _sign(values: Rows, ascending: Rows, center: float, error: float) -> Cut:
+def _signs(
+    found: SearchState, places: Array, projected: Rows, at_once: int
+) -> list[tuple[Cut, int, float]]:
+    """Test rows along some directions: return cuts, places of the directions, and centers.
+
+    The projected rows are sorted in place.
+    """
+    signs = []
+    tested = np.flatnonzero(may_show_groups(projected))
+    for part in pieces(len(tested), at_once):
+        first, last = tested[part][[0, -1]]
+        ascending = projected[first : last + 1, :]
+        if len(ascending) > len(tested[part]):  # some between them are left out
+            ascending = projected[tested[part], :]
+        ascending = sort_in_place(ascending)
+        found.coincide |= bool(tests.coincides(ascending).any())
+        for j, (center, spread, error) in enumerate(zip(*tests.centers(ascending), strict=True)):
+            if spread > 0.0:
+                cut = _sign(ascending[j, :], float(center), float(error))
+                # Bonferroni-type correction over directions; the first is penalized least.
+                place = int(places[tested[part][j]])
+                log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
+                signs.append((replace(cut, log_p=log_p), place, float(center)))
+    return signs
+
+
+def _sign(ascending: Rows, center: float, error: float) -> Cut:
     """Return the stronger of the evidence for a group on one side and for rows that stand apart."""
     one_sided = tests.mirror_test(ascending, center, error)
-    both_sides = tests.gap_test(abs(ascending - center))
-    sides = tests.same_side(values - center, both_sides)
+    # Distances from the center of ascending values are two runs, which a stable sort only merges.
+    both_sides = tests.gap_test(sort_in_place(abs(ascending - center), stable=True))
+    sides = tests.same_side(ascending - center, both_sides)
     both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
     return min(one_sided, both_sides, key=lambda cut: cut.log_p)
 

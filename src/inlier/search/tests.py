@@ -256,17 +256,15 @@ def excess_of_ascending(ascending: Rows, sides: tuple[int, ...] = (1, -1)) -> tu
     return float(center[0]), mirror_test(ascending, float(center[0]), float(error[0]), sides)
 
 
-def gap_test(sizes: Rows, sort: bool = True) -> Cut:
-    """Test whether the largest sizes, possibly a single one, stand apart from all others.
+def gap_test(ascending: Rows) -> Cut:
+    """Test whether the largest of ascending sizes, possibly one, stand apart from all others.
 
     Far out, the logarithms of the sizes of good rows have independent exponential spacings if their
     tail falls with any power; if it falls faster the spacings shrink. So a gap is compared with the
     spacings just below it (Renyi's representation). It must also be half as wide as the distance
-    between it and the middle of the sizes, which few gaps are. Ascending sizes need no `sort`.
+    between it and the middle of the sizes, which few gaps are.
     """
-    xp = namespace(sizes)
-    # Distances from the center of ascending values are two runs, which a stable sort only merges.
-    ascending = xp.sort(sizes, stable=True) if sort else sizes
+    xp = namespace(ascending)
     n = ascending.shape[0]
     # Copies of a row count as one size: their spacings of 0 would make any gap look large.
     new = xp.concat([
