@@ -17,7 +17,7 @@ from scipy.linalg import cholesky
 from scipy.sparse.linalg import ArpackError, eigsh
 from scipy.special import gammaincinv
 
-from inlier._internal.arrays import any_true, double, like, mixed, namespace, on_host, total
+from inlier._internal.arrays import any_true, double, mixed, on_host, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import DenseTable, Frame, Metric, Table
@@ -130,15 +130,13 @@ def top_eigenpairs(
         basis = np.concatenate([basis, block])
     assert drift is not None
     values, vectors, residuals, mixing = (x[:count] for x in (values, vectors, residuals, mixing))
-    first, *others = np.split(mixing, np.cumsum([p.shape[0] for p in projections])[:-1], axis=1)
-    projected = mixed(first, projections[0])
-    for part, projection in zip(others, projections[1:], strict=True):
-        projected += mixed(part, projection)
-    del projections, moment
+    del moment
     failure = FAILURE if probes else 0.0
+    splits = np.cumsum([p.shape[0] for p in projections])[:-1]
 
     def along(chosen: Array) -> Rows:
-        return double(namespace(projected).take(projected, like(chosen, projected), axis=0))
+        parts = np.split(mixing[chosen], splits, axis=1)
+        return double(sum(map(mixed, parts[1:], projections[1:]), mixed(parts[0], projections[0])))
 
     return Spectrum(values, vectors, along, residuals, drift, bound, failure)
 
@@ -288,6 +286,7 @@ class Oracle:
         values, vectors = values[::-1][:count], vectors.T[::-1][:count]
         residuals = row_norms(vectors @ scatter - values[:, None] * vectors)
         bound = max(0.0, float(values[0] + residuals[0]))
+
         def along(chosen: Array) -> Rows:
             return self.table.project(center, vectors[chosen])
 

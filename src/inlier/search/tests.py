@@ -283,7 +283,9 @@ def gap_test(ascending: Rows) -> Cut:
     for at in _wide_gaps(distinct[quarter:], middle):
         before = min(at, most)
         logs = xp.log(distinct[quarter + at - before : quarter + at + 2])
-        own = double(xp.searchsorted(ascending, distinct[quarter + at - before + 1 :][: before + 1]))
+        own = double(
+            xp.searchsorted(ascending, distinct[quarter + at - before + 1 :][: before + 1])
+        )
         spacings = (n - own) * (logs[1:] - logs[:-1])
         number = max(float(before), 1.0)
         # The ratio of an exponential variable to the mean of k others.
