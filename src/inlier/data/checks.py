@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from numbers import Number
 from os import PathLike
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from array_api_compat import is_torch_array
@@ -217,7 +217,7 @@ def check_columns(X: Any, name: str = "X") -> None:
     Converted to microseconds, dates and durations would dominate all other columns.
     """
     if _is_frame(X):
-        if _other_columns(X):
+        if other_columns(X):
             _of_frame(X, name)
     elif isinstance(X, np.ndarray | list | tuple):
         check_times(np.asarray(X), name)
@@ -225,7 +225,7 @@ def check_columns(X: Any, name: str = "X") -> None:
 
 def _of_frame(X: Any, name: str) -> Any:
     """Convert a data frame to an array; the error names columns that are not numeric."""
-    others = _other_columns(X)
+    others = other_columns(X)
     try:
         columns = X.iloc if hasattr(X, "iloc") else X
         cells = [np.asarray(columns[:, j]) for j in others]
@@ -234,6 +234,11 @@ def _of_frame(X: Any, name: str) -> Any:
     except (TypeError, ValueError):
         if not others:
             raise
+    refuse_columns(X, others, name)
+
+
+def refuse_columns(X: Any, others: list[int], name: str) -> NoReturn:
+    """Raise for columns of a data frame that are not numeric."""
     shown = ", ".join(repr(X.columns[j]) for j in others[:5]) + (", ..." if others[5:] else "")
     # pandas counts durations as numbers.
     pandas = 'select_dtypes("number", exclude="timedelta")'
@@ -241,7 +246,7 @@ def _of_frame(X: Any, name: str) -> Any:
     raise ValueError(
         f"{name} must be a table of numbers, but has columns of other types: {shown}. Select "
         f"the numeric ones with {name}.{how}, or convert or encode the others."
-    ) from None
+    )
 
 
 def _check_kind(X: Any, name: str) -> None:
@@ -269,7 +274,7 @@ def _is_frame(X: Any) -> bool:
     return all(hasattr(X, attribute) for attribute in ("to_numpy", "columns", "dtypes"))
 
 
-def _other_columns(X: Any) -> list[int]:
+def other_columns(X: Any) -> list[int]:
     """Return the columns of a data frame that are not numeric or boolean."""
     return [j for j, dtype in enumerate(X.dtypes) if not NUMBERS.match(str(dtype))]
 
