@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from copy import copy
 from numbers import Number
 from os import PathLike
 from typing import Any, NoReturn
@@ -20,7 +21,7 @@ from inlier._internal.validation import (
     is_device_array,
 )
 from inlier.data.arrays import DenseTable, is_wide
-from inlier.data.base import Table
+from inlier.data.base import PassCounter, Table
 from inlier.data.imputed import NO_CELLS, imputed
 from inlier.data.measures import Fences
 
@@ -80,7 +81,9 @@ def is_external(X: Any) -> bool:
 def as_table(X: Any) -> Table:
     """Return a table for any kind of data, with its pass counter at zero."""
     if isinstance(X, Table):
-        return X.with_new_counter()
+        table = copy(X)
+        table._passes = PassCounter()
+        return table
     if is_external(X):
         return open_table(X)
     if issparse(X):

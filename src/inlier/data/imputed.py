@@ -135,10 +135,10 @@ class ImputedTable(DenseTable):
         aside = self.cells, self.values, self.fences
         return ImputedTable(self._Y, self.missing, self.fill, columns, *aside)
 
-    def observed_row(self, row: int) -> Array:
+    def observed_row(self, i: int) -> Array:
         """Return a row with its original cells, but for missing ones."""
-        row_cells: Array = self._observed(slice(row, row + 1))[0]
-        own = self.cells[:, 0] == row
+        row_cells: Array = self._observed(slice(i, i + 1))[0]
+        own = self.cells[:, 0] == i
         row_cells[self.cells[own, 1]] = self.values[own]
         return row_cells
 

@@ -496,7 +496,7 @@ class RobustMeanResult:
                 "X was changed in place since the fit, so that this result is not about it any "
                 "more. Fit again, or bring back the data of the fit with result.with_data(X)."
             )
-        return self._data.with_new_counter()
+        return as_table(self._data)
 
     @cached_property
     def _robust_distance(self) -> RobustDistance:

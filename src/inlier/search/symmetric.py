@@ -199,17 +199,18 @@ def _signs(
     signs = []
     tested = np.flatnonzero(may_show_groups(projected))
     for part in pieces(len(tested), at_once):
-        first, last = tested[part][[0, -1]]
-        ascending = projected[first : last + 1, :]
-        if len(ascending) > len(tested[part]):  # some between them are left out
-            ascending = projected[tested[part], :]
+        chosen = tested[part]
+        ascending = projected[int(chosen[0]) : int(chosen[-1]) + 1, :]
+        if ascending.shape[0] > len(chosen):  # some between them are left out
+            xp = namespace(projected)
+            ascending = xp.take(projected, like(chosen, projected), axis=0)
         ascending = sort_in_place(ascending)
         found.coincide |= bool(tests.coincides(ascending).any())
         for j, (center, spread, error) in enumerate(zip(*tests.centers(ascending), strict=True)):
             if spread > 0.0:
                 cut = _sign(ascending[j, :], float(center), float(error))
                 # Bonferroni-type correction over directions; the first is penalized least.
-                place = int(places[tested[part][j]])
+                place = int(places[chosen[j]])
                 log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
                 signs.append((replace(cut, log_p=log_p), place, float(center)))
     return signs

@@ -202,7 +202,7 @@ class Baseline(MeanEstimator, ABC):
         Single precision stays single precision; `y` is ignored. A `ConvergenceWarning` names what
         to try if the method did not converge.
         """
-        table = as_table(self._validated(X, fitting=True)).with_rows_on_host()
+        table = as_table(self._validated(X, fitting=True)).on_host()
         n, d = table.shape
         needs = self._checked_needs()
         self._check(n, d)
