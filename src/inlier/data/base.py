@@ -151,6 +151,8 @@ class Table(ABC):
     """Whether zeros are not stored."""
     missing: Mask | None = None
     """n x d: the cells that are missing, and imputed; None if there are none."""
+    gaps: Gaps | None = None
+    """More about them."""
     screened = False
     """Whether extreme cells have been looked for, and set aside but in rows that have many."""
     fences: Any = None
@@ -289,11 +291,6 @@ class Table(ABC):
             return center
         mean: Array = center + self.combine(center, weights[None, :])[0] / summed
         return mean
-
-    @property
-    def gaps(self) -> Gaps | None:
-        """Numbers of missing cells by column; None if there are none."""
-        return None
 
     def ignoring(self, columns: Array) -> Table:
         """Return the table with more ignored columns; only where cells are missing."""

@@ -22,10 +22,8 @@ from inlier._internal.validation import (
 )
 from inlier.data.arrays import DenseTable, is_wide
 from inlier.data.base import PassCounter, Table
-from inlier.data.imputed import NO_CELLS, imputed
-from inlier.data.measures import Fences
+from inlier.data.imputed import Gaps, imputed
 
-NONE = np.empty(0, np.intp)
 # Numeric and boolean column types, as pandas, polars and Arrow name them.
 NUMBERS = re.compile(r"(u?int\d|float|double|halffloat|decimal|bool)", re.IGNORECASE)
 
@@ -113,17 +111,14 @@ def check_table(
     wide_later: bool = False,
     missing: str = "error",
     columns: Any = None,
-    fill: Array | None = None,
-    ignored: Array = NONE,
-    cells: Array = NO_CELLS,
-    fences: Fences | None = None,
+    gaps: Gaps = Gaps(),  # noqa: B008  (immutable)
 ) -> Any:
     """Return a two-dimensional table, array or sparse matrix of finite real numbers, not copied.
 
     With `wide_later` wide tables are not checked for NaN: a fit finds it in the Gram matrix. If
-    `missing` is "auto", an array in memory may have missing cells: they are filled in a copy by
-    `fill`, or by the medians of the columns, and columns in `ignored`, and `cells`, do not count,
-    see `Gaps`. The names of the `columns` are for messages; a data frame brings its own.
+    `missing` is "auto", an array in memory may have missing cells: they are filled in a copy, by
+    the medians of the columns or as in other `gaps`, whose cells and columns do not count either.
+    The names of the `columns` are for messages; a data frame brings its own.
     """
     if isinstance(X, Table):
         return X
@@ -168,16 +163,15 @@ def check_table(
     if missing == "auto" and isinstance(X, np.ndarray):
         where = find_missing(X, name)
         names = None if columns is None else tuple(str(column) for column in columns)
-        if where is None and (len(ignored) or len(cells)):
+        if where is None and (len(gaps.ignored) or len(gaps.cells)):
             where = np.zeros(X.shape, np.bool_)
         if where is None:
             return X
-        return imputed(X, where, name, names, fill, ignored, cells, fences)
+        return imputed(X, where, name, names, gaps)
     if issparse(X) or not (wide_later and is_wide(X.shape)):
         _check_finite(X, name)
-    if len(cells) and not issparse(X):  # an array of another library
-        where = np.zeros(X.shape, np.bool_)
-        return imputed(X, where, name, None, fill, ignored, cells, fences)
+    if len(gaps.cells) and not issparse(X):  # an array of another library
+        return imputed(X, np.zeros(X.shape, np.bool_), name, gaps=gaps)
     return X
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from inlier import theory
 from inlier._internal.arrays import all_but, count, double, every, namespace, on_host
 from inlier._internal.typing import Array, Rows
-from inlier.data import Frame, Metric, Table, as_table
-from inlier.data.checks import NONE, as_rows, check_table
-from inlier.data.imputed import NO_CELLS
+from inlier.data import Frame, Gaps, Metric, Table, as_table
+from inlier.data.checks import as_rows, check_table
+from inlier.data.imputed import NO_CELLS, NONE
 from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
 from inlier.linalg.eigenpairs import (
     ROUNDINGS,
@@ -203,9 +203,9 @@ class Certificate:
         """
         multiplier, X = self.multiplier, as_rows(X)
         expected = (self.n, len(multiplier.center))
-        known = dict[str, Any](fill=self.fill, ignored=self.aside, cells=self.cells)
+        gaps = Gaps(self.fill, self.cells, ignored=self.aside)
         if self.fill is None or np.shape(X) == expected:  # or cells cannot be filled
-            X = as_table(check_table(X, missing="auto", **known))
+            X = as_table(check_table(X, missing="auto", gaps=gaps))
         if X.shape != expected:
             raise ValueError(
                 f"X has shape {X.shape}, but the certificate is about a table of shape {expected}."

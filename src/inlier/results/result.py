@@ -252,16 +252,6 @@ class RobustMeanResult:
         return like(weights / weights.max(), self.support, None)
 
     @property
-    def _fill(self) -> Array:
-        """What a missing cell of a new row counts as, d: the median of its column in the fit.
-
-        A fit without missing cells has not computed medians; there it is the location.
-        """
-        if self._gaps is None:
-            return on_host(self._location).astype(np.float64)
-        return self._gaps.fill
-
-    @property
     def standard_error(self) -> Any:
         """Standard error of the location in each column, (d,), in double precision.
 
@@ -460,7 +450,7 @@ class RobustMeanResult:
         names : sequence, optional
             The names of the rows.
         """
-        X, known = as_rows(X), dict[str, Any]()
+        X, gaps = as_rows(X), self._gaps or Gaps()
         labels, own = Labels.of(X), self._labels
         if own is not None and labels is not None and not own.agrees(labels):
             raise ValueError(
@@ -468,14 +458,11 @@ class RobustMeanResult:
                 "data of the fit."
             )
         expected = (self.support.shape[0], self._location.shape[0])
-        if (gaps := self._gaps) is not None:  # missing cells are filled as in the fit
-            known = dict(fill=gaps.fill, ignored=gaps.ignored, cells=gaps.cells)
-            known["fences"] = gaps.fences
-            if np.shape(X) != expected:  # before they are
-                raise ValueError(
-                    f"X has shape {np.shape(X)}, but the fit was about a table of shape {expected}."
-                )
-        table = as_table(check_table(X, missing="auto", columns=columns, **known))
+        if self._gaps is not None and np.shape(X) != expected:  # before cells are filled
+            raise ValueError(
+                f"X has shape {np.shape(X)}, but the fit was about a table of shape {expected}."
+            )
+        table = as_table(check_table(X, missing="auto", columns=columns, gaps=gaps))
         table = named_table(table, X, columns, names)
         if table.shape != expected:
             raise ValueError(
