@@ -83,6 +83,7 @@ def is_wide(shape: tuple[int, ...]) -> bool:
 class DenseTable(BlockTable):
     """Rows of a two-dimensional array of any real dtype and memory order; `kept` is on the host."""
 
+    in_memory = True
     device_elements = 1 << 30
     copied_elements = 1 << 24
     """Elements of a block on a device; the second limit holds where a pass copies the block."""
@@ -91,6 +92,7 @@ class DenseTable(BlockTable):
         n = Y.shape[0] if kept is None else int(kept.sum())
         super().__init__((n, Y.shape[1]), working_precision(dtype_name(Y)))
         self._Y, self._kept, self._xp = Y, kept, namespace(Y)
+        self.array = Y if kept is None else None
         self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
         self._on_cuda = is_torch_array(Y) and bool(Y.is_cuda)
@@ -110,12 +112,6 @@ class DenseTable(BlockTable):
             for axis in (0, 1):
                 found = crc32(np.add.reduce(self._Y, axis=axis).tobytes(), found)
         return found
-
-    @property
-    def array(self) -> Rows | None:
-        """The array, if it is all in memory."""
-        in_memory = not isinstance(self._Y, np.memmap) and self._kept is None
-        return self._Y if in_memory else None
 
     def on_host(self) -> Table:
         return self if self._xp is np else self._derived(on_host(self._Y), self._kept)

@@ -149,6 +149,10 @@ class Table(ABC):
     """In which the data are read: single precision stays single precision."""
     sparse = False
     """Whether zeros are not stored."""
+    in_memory = False
+    """Whether a pass reads the memory of this process or of its device, which is fast."""
+    array: Rows | None = None
+    """The rows, if they are all in one array."""
     missing: Mask | None = None
     """n x d: the cells that are missing, and imputed; None if there are none."""
     gaps: Gaps | None = None

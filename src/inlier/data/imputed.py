@@ -111,8 +111,9 @@ class ImputedTable(DenseTable):
         counts = missing.sum(axis=0) - np.bincount(gaps.cells[:, 1], minlength=d)
         self.gaps = replace(gaps, n_rows=n, counts=counts)
         self.fences, self.screened = gaps.fences, gaps.fences is not None
-        self._cells = Y[:, gaps.ignored]  # a copy
-        Y[:, gaps.ignored] = self.fill[gaps.ignored]
+        if len(gaps.ignored):  # never where the array is of another library
+            self._cells = Y[:, gaps.ignored]  # a copy
+            Y[:, gaps.ignored] = self.fill[gaps.ignored]
 
     @property
     def fill(self) -> Array:
@@ -122,7 +123,8 @@ class ImputedTable(DenseTable):
 
     def ignoring(self, columns: Array) -> ImputedTable:
         """Return the table with more ignored columns; it takes over the array of this one."""
-        self._Y[:, self.gaps.ignored] = self._cells
+        if len(self.gaps.ignored):
+            self._Y[:, self.gaps.ignored] = self._cells
         ignored = np.union1d(self.gaps.ignored, columns)
         return ImputedTable(self._Y, self.missing, replace(self.gaps, ignored=ignored))
 
@@ -171,7 +173,8 @@ class ImputedTable(DenseTable):
     def _observed(self, part: slice) -> Array:
         """Return some rows in double precision, with the original cells of ignored columns."""
         rows: Array = on_host(self._Y[part, :]).astype(np.float64)
-        rows[:, self.gaps.ignored] = self._cells[part]
+        if len(self.gaps.ignored):
+            rows[:, self.gaps.ignored] = self._cells[part]
         return rows
 
     def observed_sums(self, weights: Array, center: Array) -> ColumnSums:

@@ -227,7 +227,8 @@ class ScatterPass:
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         (weights,) = inputs
         far = self.view.of(block)
-        far = far - like(self.view.left, far, far.dtype)
+        if self.view.left.any():
+            far = far - like(self.view.left, far, far.dtype)
         xp = namespace(far)
         w = xp.astype(weights, far.dtype, copy=False)
         return None, (combined((far * w[:, None]).T, far)[0], combined(w[None, :], far)[0])

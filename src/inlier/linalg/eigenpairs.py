@@ -20,7 +20,7 @@ from scipy.special import gammaincinv
 from inlier._internal.arrays import any_true, double, mixed, on_host, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import DenseTable, Frame, Metric, Table
+from inlier.data import Frame, Metric, Table
 
 # Columns up to which a dense eigendecomposition is as cheap as a few Krylov steps.
 DENSE = 256
@@ -336,7 +336,7 @@ def verified_top(table: Table, kept: Rows, mean: Array, metric: Metric | None) -
     """
     table, mean, least = _seen_by(metric, table, kept, mean)
     n, d = table.shape
-    if n < d and n <= WHOLE and isinstance(table, DenseTable):
+    if n < d and n <= WHOLE and table.in_memory and not table.sparse:
         inside = np.flatnonzero(on_host(kept))
         low, high = top_of(table.gram(mean)[np.ix_(inside, inside)])
     elif d <= WHOLE:

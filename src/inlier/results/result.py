@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 from inlier._internal.arrays import any_true, count, double, like, namespace, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_number
-from inlier.data import DenseTable, Frame, Gaps, Table, as_table
+from inlier.data import Frame, Gaps, Table, as_table
 from inlier.data.checks import as_rows, check_table, named_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, extreme_cells
@@ -119,7 +119,7 @@ class RobustMeanResult:
         else:
             allowed = max(verdict.budget, verdict.least_budget)
             rule = rule_of(groups, mean.once, allowed, frame.metric)
-        if scores is None and not (table.sparse or isinstance(table, DenseTable)):
+        if scores is None and not table.in_memory:
             # A file may be gone, and a cluster closed, when they are first used.
             scores = rule.scores(table)
         return cls(
@@ -206,8 +206,8 @@ class RobustMeanResult:
     def _shows_sensitivity(self) -> bool:
         """Whether `sensitivity` is shown without being asked for."""
         data = self._data
-        if self._verdict.given or not isinstance(data, DenseTable):  # files and clusters are slow
-            return False
+        if self._verdict.given or data is None or not data.in_memory or data.sparse:
+            return False  # files and clusters are slow
         if np.prod(data.shape) > SHOWN_CELLS:
             return False
         varies = count(self.support & (self._weights > 0.0)) > 1
