@@ -303,25 +303,19 @@ def _check_device_array(X: Any, name: str) -> None:
 
 
 def _check_finite(X: Any, name: str) -> None:
-    sparse = issparse(X)
-    values: Any = X.data.reshape(-1, 1) if sparse else X
-    on_host = isinstance(values, np.ndarray)
-    height = max(1, DenseTable.device_elements // values.shape[1])
-    for part in blocks_of(*values.shape) if on_host else pieces(values.shape[0], height):
-        if sparse:
-            _check_stored(X, part, name)
-        else:
-            check_finite(values[part, :], name, part.start)
-
-
-def _check_stored(X: Any, part: slice, name: str) -> None:
-    """Check stored entries of a sparse matrix; locate the first one that is not finite."""
-    values = X.data[part]
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        at = part.start + int(np.argmin(np.isfinite(values)))
-        row = np.zeros((1, X.shape[1]), values.dtype)
-        row[0, X.indices[at]] = X.data[at]
-        check_finite(row, name, int(np.searchsorted(X.indptr, at, side="right")) - 1)
+    if issparse(X):
+        stored: Any = X
+        for part in blocks_of(stored.nnz, 1):
+            finite = np.isfinite(stored.data[part])
+            if not finite.all():  # name the row and the column of the first one that is not
+                place = part.start + int(np.argmin(finite))
+                row = int(np.searchsorted(stored.indptr, place, side="right")) - 1
+                check_finite(stored[[row]].toarray(), name, row)
+        return
+    on_host = isinstance(X, np.ndarray)
+    height = max(1, DenseTable.device_elements // X.shape[1])
+    for part in blocks_of(*X.shape) if on_host else pieces(X.shape[0], height):
+        check_finite(X[part, :], name, part.start)
 
 
 def largest_distance(dtype: np.dtype[Any]) -> float:

@@ -199,11 +199,14 @@ class Subspace:
         subspace = cls.empty(table, origin)
         if not len(directions):
             return subspace
-        rows, one, none = table.project(origin, directions), np.ones(1), np.zeros(1)
-        for i, direction in enumerate(directions):
-            row = rows[i : i + 1, :]
-            single = Spectrum(one, direction[None], lambda _, row=row: row, none, np.zeros(0))
-            subspace = subspace.extended(single, np.array([True]), origin)
+        rows, k = table.project(origin, directions), len(directions)
+
+        def along(chosen: Array) -> Rows:
+            return rows[int(chosen[0]) : int(chosen[0]) + 1, :]
+
+        spectrum = Spectrum(np.ones(k), directions, along, np.zeros(k), np.zeros(0))
+        for one in np.eye(k, dtype=np.bool_):
+            subspace = subspace.extended(spectrum, one, origin)
         return subspace
 
     def scaled_projections(self, center: Array, budget: float) -> Rows:

@@ -147,7 +147,7 @@ class Run:
         mean = self.mean(weights)
         spectrum = self.oracle.top_rough(mean, weights)
         variance = float(spectrum.values[0]) / float(weights.sum())
-        return Spread(mean, variance, spectrum.projections[0])
+        return Spread(mean, variance, spectrum.along(np.array([0]))[0])
 
     def location_only(self, location: Array, *others: Any) -> Answer:
         """Return an answer with equal weights, rows scored by their distance; one pass."""
