@@ -96,7 +96,7 @@ class DenseTable(BlockTable):
         self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
         self._on_cuda = is_torch_array(Y) and bool(Y.is_cuda)
-        self.in_cache = isinstance(Y, np.ndarray) or (is_torch_array(Y) and Y.device.type == "cpu")
+        self._on_cpu = isinstance(Y, np.ndarray) or (is_torch_array(Y) and Y.device.type == "cpu")
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         self.n_passes += 1
@@ -135,7 +135,7 @@ class DenseTable(BlockTable):
 
     def _height(self, work: Pass) -> int:
         """Return the number of rows of a block."""
-        if self.in_cache:
+        if self._on_cpu:
             # Double precision takes twice as much room as the data.
             wider = isinstance(work, Squares)
             return self.cached_rows(np.dtype(np.float64) if wider else self.dtype)
