@@ -19,7 +19,7 @@ from inlier._internal.validation import (
     check_vector,
     fit_generator,
 )
-from inlier.data import Frame, Metric, Rotation, Table, as_table, central_row
+from inlier.data import Frame, Metric, Table, as_table, central_row, is_wide
 from inlier.data.checks import (
     as_rows,
     check_center,
@@ -324,7 +324,7 @@ def _fit(
     metric = None if as_given else metric_of(scatter, original, random)
     table = original if metric is None else original.in_metric(metric)
     if options.published:  # its convex problems are solved on the host
-        table = table.with_rows_on_host()
+        table = table.on_host()
     center, central = _center(table, metric, options, random)
     if sigma is None:
         in_metric = isinstance(scatter, str) and scatter == "auto"
@@ -354,7 +354,7 @@ def _center(
         center = center if metric is None else metric.transform(center[None])[0]
         check_center(center, table.dtype, "start")
         return center, False
-    central = start == "auto" and searching and Rotation.pays(table)
+    central = start == "auto" and searching and is_wide(table.shape)
     if central:
         center = central_row(table)
     elif start == "geometric-median":

@@ -69,6 +69,8 @@ def test_functions_of_the_standard_are_those_of_numpy(library):
         arrays.mixed(mixing, rows),
     ):
         assert is_beside(result, there)
+    assert arrays.nth_smallest(1.0 * there, 2) == 0.0
+    assert host(arrays.sort_in_place(1.0 * there)).tolist() == [-1.0, 0.0, 2.0, 3.0, 7.0]
     out = arrays.with_part(arrays.empty_like(there, (5,)), slice(0, 5), there)
     np.testing.assert_array_equal(
         arrays.on_host(arrays.with_part(out, slice(1, 3), there[:2])), [3, 3, -1, 7, 0]

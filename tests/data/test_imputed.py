@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inlier.data.checks import find_missing
-from inlier.data.imputed import ImputedTable
+from inlier.data.imputed import Gaps, ImputedTable
 
 
 def table():
@@ -13,7 +13,7 @@ def table():
     X[3, 0] = np.nan
     missing = find_missing(X, "X")
     fill = np.nanmedian(X, axis=0)
-    return X, missing, ImputedTable(np.where(missing, fill, X), missing, fill)
+    return X, missing, ImputedTable(np.where(missing, fill, X), missing, Gaps(fill))
 
 
 def test_missing_cells_are_found():

@@ -103,12 +103,12 @@ def test_every_pass_over_whole_numbers_is_that_of_numpy(library, blocks, dtype):
     verbs.check_all(as_table(there), as_table(X), deep=dtype == "int64")
 
 
-def test_rows_on_the_host(library, blocks):
+def test_a_table_on_the_host(library, blocks):
     X = np.random.default_rng(4).standard_normal((90, 6))
-    table, numpy = as_table(library(X)).with_rows_on_host(), as_table(X)
+    table, numpy = as_table(library(X)).on_host(), as_table(X)
     verbs = Verbs(X, X)
     verbs.check_all(table, numpy)
-    wide, numpy = as_table(library(X.T.copy())).with_rows_on_host(), as_table(X.T.copy())
+    wide, numpy = as_table(library(X.T.copy())).on_host(), as_table(X.T.copy())
     Verbs(X, X.T.copy()).check_all(wide, numpy)
 
 

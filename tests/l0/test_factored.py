@@ -37,7 +37,7 @@ def test_directions_that_vanish_leave_and_those_beyond_the_limit_enter():
     R = np.diag([4.0, 1.0, 1e-3, 0.0, 0.0, 0.0, 0.0, 0.0])[:3]
     values = np.array([9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 1.0])
     vectors = np.eye(8)[:7]
-    spectrum = Spectrum(values, vectors, np.zeros(7), np.zeros((7, 1)), np.zeros(8), 9.0)
+    spectrum = Spectrum(values, vectors, lambda _: None, np.zeros((7, 1)), np.zeros(8), 9.0)
     new = adapted(R, spectrum, limit=5.5)
     np.testing.assert_allclose(np.linalg.norm(new[:2], axis=1), [4.0, 1.0])
     np.testing.assert_allclose(new[2:], ENTER_LENGTH * 4.0 * vectors[:4])

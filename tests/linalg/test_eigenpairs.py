@@ -49,7 +49,7 @@ def test_eigenpairs_are_as_good_as_their_residuals_say(kind, max_passes):
     distance = np.abs(values[:, None] - truth).min(axis=1)
     assert np.all(distance <= residuals + 1e-9 * scale)
     assert np.all(values <= truth[: len(values)] + 1e-9 * scale)
-    np.testing.assert_allclose(found.projections, V @ A.T, atol=1e-9 * np.sqrt(scale))
+    np.testing.assert_allclose(found.along(np.arange(len(V))), V @ A.T, atol=1e-9 * np.sqrt(scale))
     np.testing.assert_allclose(found.drift, A.T @ w, atol=1e-9 * (1.0 + np.abs(A.T @ w).max()))
     if max_passes == 30:
         np.testing.assert_allclose(values, truth[: len(values)], atol=1e-7 * scale)

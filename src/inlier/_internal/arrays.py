@@ -142,6 +142,8 @@ def total(x: Rows) -> float:
 
 def count(mask: Rows) -> int:
     """Count the true entries."""
+    if isinstance(mask, np.ndarray):
+        return int(np.count_nonzero(mask))
     xp = namespace(mask)
     return int(xp.sum(xp.astype(mask, xp.int64)))
 
@@ -195,6 +197,14 @@ def smallest(x: Rows, m: int) -> Rows:
     return x <= _ranked(x, m - 1)[m - 1]
 
 
+def nth_smallest(x: Rows, m: int) -> float:
+    """Return the m-th smallest entry of a vector, which is needed no more: its order changes."""
+    if not isinstance(x, np.ndarray):
+        return float(namespace(x).sort(x)[m - 1])
+    x.partition(m - 1)
+    return float(x[m - 1])
+
+
 def _ranked(x: Rows, *ranks: int) -> Rows:
     """Return a vector with the entries of these ranks in their places."""
     return np.partition(x, ranks) if isinstance(x, np.ndarray) else namespace(x).sort(x)
@@ -221,6 +231,14 @@ def with_part(out: Rows, part: slice, values: Rows) -> Rows:
         return out.at[..., part].set(values)
     out[..., part] = values
     return out
+
+
+def sort_in_place(x: Rows, stable: bool = False) -> Rows:
+    """Sort rows that are needed no more in this order; on the host without a copy."""
+    if not isinstance(x, np.ndarray):
+        return namespace(x).sort(x, stable=stable)
+    x.sort(stable=stable)
+    return x
 
 
 def ascending_columns(rows: Rows) -> Rows:

@@ -179,7 +179,7 @@ def changes_of(frame: LoadedTable, fits: list[Fitted], repaired: bool) -> tuple[
 
 def _is_good(result: RobustMeanResult, row: int, cells: list[Cell]) -> bool:
     """Return whether a removed row is in no group once all of its extreme cells are repaired."""
-    values = result._known_data().fetch(np.array([row]))[0].astype(np.float64)
+    values = result._known_data().row(row)
     if len(cells) == len(values) and all(np.isnan(cell.slip.repair or 0.0) for cell in cells):
         return False  # no value would be left
     for cell in cells:

@@ -2,10 +2,10 @@
 
 from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable, is_wide
-from inlier.data.base import Metric, Moment, Table
+from inlier.data.base import Metric, Table
 from inlier.data.checks import as_table, is_external, open_table
 from inlier.data.frame import Frame, Place, Rotation, central_row
-from inlier.data.imputed import Gaps, ImputedTable, imputed, set_aside
+from inlier.data.imputed import Gaps, set_aside
 from inlier.data.measures import Ellipsoid, Fences, ManyCells, Measure, TailLength
 
 __all__ = [
@@ -14,11 +14,9 @@ __all__ = [
     "Fences",
     "Frame",
     "Gaps",
-    "ImputedTable",
     "ManyCells",
     "Measure",
     "Metric",
-    "Moment",
     "Place",
     "Rotation",
     "Table",
@@ -26,7 +24,6 @@ __all__ = [
     "as_table",
     "central_row",
     "check_finite",
-    "imputed",
     "is_external",
     "is_wide",
     "open_table",

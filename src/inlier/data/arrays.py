@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -84,6 +83,7 @@ def is_wide(shape: tuple[int, ...]) -> bool:
 class DenseTable(BlockTable):
     """Rows of a two-dimensional array of any real dtype and memory order; `kept` is on the host."""
 
+    in_memory = True
     device_elements = 1 << 30
     copied_elements = 1 << 24
     """Elements of a block on a device; the second limit holds where a pass copies the block."""
@@ -92,18 +92,16 @@ class DenseTable(BlockTable):
         n = Y.shape[0] if kept is None else int(kept.sum())
         super().__init__((n, Y.shape[1]), working_precision(dtype_name(Y)))
         self._Y, self._kept, self._xp = Y, kept, namespace(Y)
+        self.array = Y if kept is None else None
         self._wide = is_wide(self.shape)
         self._gram: tuple[Array, Array] | None = None
-        self._rows_on_host = False
         self._on_cuda = is_torch_array(Y) and bool(Y.is_cuda)
-        self.in_cache = isinstance(Y, np.ndarray) or (is_torch_array(Y) and Y.device.type == "cpu")
+        self._on_cpu = isinstance(Y, np.ndarray) or (is_torch_array(Y) and Y.device.type == "cpu")
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         self.n_passes += 1
-        given = [self._on_device(x) for x in inputs]
         blocks = watched(self._blocks(self._height(work)), self.shape[0], self.n_passes)
-        out, sums = run_blocks(blocks, self.shape[0], work, given)
-        return on_host(out) if self._rows_on_host and out is not None else out, sums
+        return run_blocks(blocks, self.shape[0], work, inputs)
 
     def fingerprint(self) -> int | None:
         """Sum the rows and the columns of a numpy array, which cells that differ would change."""
@@ -115,26 +113,8 @@ class DenseTable(BlockTable):
                 found = crc32(np.add.reduce(self._Y, axis=axis).tobytes(), found)
         return found
 
-    @property
-    def array(self) -> Rows | None:
-        """The array, if it is all in memory."""
-        in_memory = not isinstance(self._Y, np.memmap) and self._kept is None
-        return self._Y if in_memory else None
-
-    def with_rows_on_host(self) -> Table:
-        if self._xp is np:
-            return self
-        table = copy(self)
-        table._rows_on_host = True
-        return table
-
-    def _on_device(self, x: Rows | Callable[[slice, Rows], Rows]) -> Any:
-        """Return an argument with an entry for each row where the data are."""
-        if not self._rows_on_host:
-            return x
-        if callable(x):
-            return lambda rows, projected: like(x(rows, on_host(projected)), self._Y)
-        return like(x, self._Y)
+    def on_host(self) -> Table:
+        return self if self._xp is np else self._derived(on_host(self._Y), self._kept)
 
     def _kernels(self) -> Any:
         """Return the kernels that read the rows where they lie; None if there are none."""
@@ -155,7 +135,7 @@ class DenseTable(BlockTable):
 
     def _height(self, work: Pass) -> int:
         """Return the number of rows of a block."""
-        if self.in_cache:
+        if self._on_cpu:
             # Double precision takes twice as much room as the data.
             wider = isinstance(work, Squares)
             return self.cached_rows(np.dtype(np.float64) if wider else self.dtype)
@@ -205,9 +185,7 @@ class DenseTable(BlockTable):
         return self._derived(self._xp.concat(blocks, axis=0))
 
     def _derived(self, Y: Any, kept: Array | None = None) -> Table:
-        table = DenseTable(Y, kept)
-        table._rows_on_host = self._rows_on_host
-        return self.counting_for(table)
+        return self.counting_for(DenseTable(Y, kept))
 
     def combine(self, center: Array, coefficients: Rows) -> Array:
         """Combine rows; in a wide table, in the precision of the data."""
@@ -216,9 +194,8 @@ class DenseTable(BlockTable):
         # Large coefficients of nearly equal rows cancel.
         view = self._view(center, centered=True)
         out = np.empty((coefficients.shape[0], self.shape[1]), self.dtype)
-        C = self._on_device(coefficients)
-        totals = on_host(self._xp.sum(C, axis=1))[:, None]
-        C = self._xp.astype(C, getattr(self._xp, self.dtype.name), copy=False)
+        totals = on_host(self._xp.sum(coefficients, axis=1))[:, None]
+        C = self._xp.astype(coefficients, getattr(self._xp, self.dtype.name), copy=False)
         for columns, block in self._by_columns():
             part = view.columns(columns)
             out[:, columns] = on_host(C @ part.of(block))
@@ -231,7 +208,7 @@ class DenseTable(BlockTable):
             return super().squares(center, weights)
         squares, drift = np.empty(self.shape[1]), np.empty(self.shape[1])
         for columns, block in self._by_columns():
-            _, sums = Squares(center[columns])(block, self._on_device(weights))
+            _, sums = Squares(center[columns])(block, weights)
             squares[columns], drift[columns] = map(on_host, sums)
         return squares, drift
 
@@ -284,12 +261,10 @@ class DenseTable(BlockTable):
         return on_host(self._columns(slice(0, d, max(1, d >> 14))))  # some 16,000 columns
 
     def to_device(self, x: Array) -> Any:
-        return x if self._rows_on_host else like(x, self._Y)
+        return like(x, self._Y)
 
     def to_gpu(self, x: Array) -> Any:
-        return like(x, self._Y) if self._on_cuda and not self._rows_on_host else x
+        return like(x, self._Y) if self._on_cuda else x
 
     def constant(self, value: float) -> Rows:
-        if self._rows_on_host:  # torch cannot read an array that is not writeable
-            return np.full(self.shape[0], value)
         return self._xp.broadcast_to(like(np.array([value]), self._Y), (self.shape[0],))

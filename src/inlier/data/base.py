@@ -5,8 +5,7 @@ device, files, sparse matrices and Dask collections implement it; the layers abo
 one they have. A pass is one read of Y. The number of passes is the machine-independent cost, so
 each table counts its own.
 
-The verbs are the abstract methods of `Passes`; they are all that a new kind of table implements.
-`Table` adds conveniences that are expressed in these verbs.
+The verbs are the abstract methods; they are all that a new kind of table implements.
 
 Arrays with an entry for each row (`Rows`: weights, distances, projections) belong to the library
 that holds the data, on the same device. Arrays with an entry for each column are numpy arrays.
@@ -138,13 +137,46 @@ class PassCounter:
     count = 0
 
 
-class Passes(ABC):
-    """The verbs: what each kind of table implements.
+class Table(ABC):
+    """An n x d table: the verbs, and conveniences that are expressed in them.
 
     The center c is subtracted on the way; the centered table A = Y - 1 c^T is never stored. Results
     are in double precision, except for those as large as a part of the data: the projections of a
     moment, and combinations of few very long rows.
     """
+
+    dtype: np.dtype[Any]
+    """In which the data are read: single precision stays single precision."""
+    sparse = False
+    """Whether zeros are not stored."""
+    in_memory = False
+    """Whether a pass reads the memory of this process or of its device, which is fast."""
+    array: Rows | None = None
+    """The rows, if they are all in one array."""
+    missing: Mask | None = None
+    """n x d: the cells that are missing, and imputed; None if there are none."""
+    gaps: Gaps | None = None
+    """More about them."""
+    screened = False
+    """Whether extreme cells have been looked for, and set aside but in rows that have many."""
+    fences: Any = None
+    """The fences beyond which they lie, if there are any."""
+    many: Any = None
+    """The measure of rows with many such cells, if there are any."""
+    ascending: Array | None = None
+    """The sorted columns, d x n on the host, between the search for cells and the one for rows."""
+    columns: tuple[str, ...] | None = None
+    """Names of the columns, if they have any."""
+    index: Any = None
+    """Names of the rows, in any sequence, if they have any."""
+    sample_rows = 501
+    """Odd, so that the median is one of the values. With 45% outliers a random sample this large
+    has a majority of good rows 99 times in 100."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.shape = shape
+        self._passes = PassCounter()
+        self._order: Rows | None = None
 
     @abstractmethod
     def project(self, center: Array, basis: Array) -> Rows:
@@ -197,37 +229,6 @@ class Passes(ABC):
     def in_metric(self, metric: Metric) -> Table:
         """Return the table in other coordinates."""
 
-
-class Table(Passes):
-    """An n x d table: the verbs of `Passes`, and conveniences expressed in them."""
-
-    dtype: np.dtype[Any]
-    """In which the data are read: single precision stays single precision."""
-    sparse = False
-    """Whether zeros are not stored."""
-    missing: Mask | None = None
-    """n x d: the cells that are missing, and imputed; None if there are none."""
-    screened = False
-    """Whether extreme cells have been looked for, and set aside but in rows that have many."""
-    fences: Any = None
-    """The fences beyond which they lie, if there are any."""
-    many: Any = None
-    """The measure of rows with many such cells, if there are any."""
-    ascending: Array | None = None
-    """The sorted columns, d x n on the host, between the search for cells and the one for rows."""
-    columns: tuple[str, ...] | None = None
-    """Names of the columns, if they have any."""
-    index: Any = None
-    """Names of the rows, in any sequence, if they have any."""
-    sample_rows = 501
-    """Odd, so that the median is one of the values. With 45% outliers a random sample this large
-    has a majority of good rows 99 times in 100."""
-
-    def __init__(self, shape: tuple[int, int]) -> None:
-        self.shape = shape
-        self._passes = PassCounter()
-        self._order: Rows | None = None
-
     @property
     def n_passes(self) -> int:
         """Number of passes over the data, by this table and all that were derived from it."""
@@ -236,12 +237,6 @@ class Table(Passes):
     @n_passes.setter
     def n_passes(self, value: int) -> None:
         self._passes.count = value
-
-    def with_new_counter(self) -> Self:
-        """Return the same table with a pass counter of its own."""
-        table = copy(self)
-        table._passes = PassCounter()
-        return table
 
     @property
     def names(self) -> Array | RowNumbers | None:
@@ -276,8 +271,8 @@ class Table(Passes):
         """Return a number that changes if the data are changed in place; None if they cannot be."""
         return None
 
-    def with_rows_on_host(self) -> Table:
-        """Return the table with numpy arrays for everything that has an entry for each row.
+    def on_host(self) -> Table:
+        """Return the table in the memory of the host, if it is on a device.
 
         For solvers with many small operations on few rows, which a device would slow down.
         """
@@ -303,11 +298,6 @@ class Table(Passes):
         mean: Array = center + self.combine(center, weights[None, :])[0] / summed
         return mean
 
-    @property
-    def gaps(self) -> Gaps | None:
-        """Numbers of missing cells by column; None if there are none."""
-        return None
-
     def ignoring(self, columns: Array) -> Table:
         """Return the table with more ignored columns; only where cells are missing."""
         raise NotImplementedError
@@ -316,10 +306,14 @@ class Table(Passes):
         """Apply a function to all rows in groups of columns; join the arrays that it returns."""
         raise NotImplementedError
 
-    def observed_row(self, row: int) -> Array:
-        """Return a row in double precision, with the original cells of ignored columns."""
-        values: Array = self.fetch(np.array([row]))[0].astype(np.float64)
+    def row(self, i: int) -> Array:
+        """Return a row in double precision."""
+        values: Array = self.fetch(np.array([i]))[0].astype(np.float64)
         return values
+
+    def observed_row(self, i: int) -> Array:
+        """Return a row with the original cells of columns that are ignored."""
+        return self.row(i)
 
     def observed_scales(self, scales: Array) -> Array:
         """Return the scales of the columns, for columns with missing cells from the others."""
@@ -351,12 +345,9 @@ class Table(Passes):
 
         A choice by position in this order does not depend on the order of the input.
         """
-        if self._order is None:
-            self._order = self._sorted_along(random.standard_normal(self.shape[1]))
-        return self._order
-
-    def _sorted_along(self, direction: Array) -> Rows:
-        origin = self.fetch(np.array([0]))[0].astype(np.float64)
+        if self._order is not None:
+            return self._order
+        direction, origin = random.standard_normal(self.shape[1]), self.row(0)
 
         def along(rows: Rows) -> Rows:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -369,7 +360,12 @@ class Table(Passes):
         else:
             with np.errstate(over="ignore", invalid="ignore"):
                 projected = self.project(origin, direction[None])[0, :]
-        return namespace(projected).argsort(projected)
+        xp = namespace(projected)
+        order = xp.argsort(projected)
+        del projected  # as large as a column, as the order is
+        small = xp is np and len(order) < 1 << 31
+        self._order = order.astype(np.int32) if small else order
+        return self._order
 
     def sampled_rows(self, random: np.random.Generator) -> Array:
         """Return the indices of at most `sample_rows` rows, evenly spaced in `order`; one pass."""

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from copy import copy
 from numbers import Number
 from os import PathLike
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from array_api_compat import is_torch_array
@@ -20,11 +21,9 @@ from inlier._internal.validation import (
     is_device_array,
 )
 from inlier.data.arrays import DenseTable, is_wide
-from inlier.data.base import Table
-from inlier.data.imputed import NO_CELLS, imputed
-from inlier.data.measures import Fences
+from inlier.data.base import PassCounter, Table
+from inlier.data.imputed import Gaps, imputed
 
-NONE = np.empty(0, np.intp)
 # Numeric and boolean column types, as pandas, polars and Arrow name them.
 NUMBERS = re.compile(r"(u?int\d|float|double|halffloat|decimal|bool)", re.IGNORECASE)
 
@@ -80,7 +79,9 @@ def is_external(X: Any) -> bool:
 def as_table(X: Any) -> Table:
     """Return a table for any kind of data, with its pass counter at zero."""
     if isinstance(X, Table):
-        return X.with_new_counter()
+        table = copy(X)
+        table._passes = PassCounter()
+        return table
     if is_external(X):
         return open_table(X)
     if issparse(X):
@@ -110,17 +111,14 @@ def check_table(
     wide_later: bool = False,
     missing: str = "error",
     columns: Any = None,
-    fill: Array | None = None,
-    ignored: Array = NONE,
-    cells: Array = NO_CELLS,
-    fences: Fences | None = None,
+    gaps: Gaps = Gaps(),  # noqa: B008  (immutable)
 ) -> Any:
     """Return a two-dimensional table, array or sparse matrix of finite real numbers, not copied.
 
     With `wide_later` wide tables are not checked for NaN: a fit finds it in the Gram matrix. If
-    `missing` is "auto", an array in memory may have missing cells: they are filled in a copy by
-    `fill`, or by the medians of the columns, and columns in `ignored`, and `cells`, do not count,
-    see `Gaps`. The names of the `columns` are for messages; a data frame brings its own.
+    `missing` is "auto", an array in memory may have missing cells: they are filled in a copy, by
+    the medians of the columns or as in other `gaps`, whose cells and columns do not count either.
+    The names of the `columns` are for messages; a data frame brings its own.
     """
     if isinstance(X, Table):
         return X
@@ -165,16 +163,15 @@ def check_table(
     if missing == "auto" and isinstance(X, np.ndarray):
         where = find_missing(X, name)
         names = None if columns is None else tuple(str(column) for column in columns)
-        if where is None and (len(ignored) or len(cells)):
+        if where is None and (len(gaps.ignored) or len(gaps.cells)):
             where = np.zeros(X.shape, np.bool_)
         if where is None:
             return X
-        return imputed(X, where, name, names, fill, ignored, cells, fences)
+        return imputed(X, where, name, names, gaps)
     if issparse(X) or not (wide_later and is_wide(X.shape)):
         _check_finite(X, name)
-    if len(cells) and not issparse(X):  # an array of another library
-        where = np.zeros(X.shape, np.bool_)
-        return imputed(X, where, name, None, fill, ignored, cells, fences)
+    if len(gaps.cells) and not issparse(X):  # an array of another library
+        return imputed(X, np.zeros(X.shape, np.bool_), name, gaps=gaps)
     return X
 
 
@@ -217,7 +214,7 @@ def check_columns(X: Any, name: str = "X") -> None:
     Converted to microseconds, dates and durations would dominate all other columns.
     """
     if _is_frame(X):
-        if _other_columns(X):
+        if other_columns(X):
             _of_frame(X, name)
     elif isinstance(X, np.ndarray | list | tuple):
         check_times(np.asarray(X), name)
@@ -225,7 +222,7 @@ def check_columns(X: Any, name: str = "X") -> None:
 
 def _of_frame(X: Any, name: str) -> Any:
     """Convert a data frame to an array; the error names columns that are not numeric."""
-    others = _other_columns(X)
+    others = other_columns(X)
     try:
         columns = X.iloc if hasattr(X, "iloc") else X
         cells = [np.asarray(columns[:, j]) for j in others]
@@ -234,6 +231,11 @@ def _of_frame(X: Any, name: str) -> Any:
     except (TypeError, ValueError):
         if not others:
             raise
+    refuse_columns(X, others, name)
+
+
+def refuse_columns(X: Any, others: list[int], name: str) -> NoReturn:
+    """Raise for columns of a data frame that are not numeric."""
     shown = ", ".join(repr(X.columns[j]) for j in others[:5]) + (", ..." if others[5:] else "")
     # pandas counts durations as numbers.
     pandas = 'select_dtypes("number", exclude="timedelta")'
@@ -241,7 +243,7 @@ def _of_frame(X: Any, name: str) -> Any:
     raise ValueError(
         f"{name} must be a table of numbers, but has columns of other types: {shown}. Select "
         f"the numeric ones with {name}.{how}, or convert or encode the others."
-    ) from None
+    )
 
 
 def _check_kind(X: Any, name: str) -> None:
@@ -269,7 +271,7 @@ def _is_frame(X: Any) -> bool:
     return all(hasattr(X, attribute) for attribute in ("to_numpy", "columns", "dtypes"))
 
 
-def _other_columns(X: Any) -> list[int]:
+def other_columns(X: Any) -> list[int]:
     """Return the columns of a data frame that are not numeric or boolean."""
     return [j for j, dtype in enumerate(X.dtypes) if not NUMBERS.match(str(dtype))]
 
@@ -301,25 +303,19 @@ def _check_device_array(X: Any, name: str) -> None:
 
 
 def _check_finite(X: Any, name: str) -> None:
-    sparse = issparse(X)
-    values: Any = X.data.reshape(-1, 1) if sparse else X
-    on_host = isinstance(values, np.ndarray)
-    height = max(1, DenseTable.device_elements // values.shape[1])
-    for part in blocks_of(*values.shape) if on_host else pieces(values.shape[0], height):
-        if sparse:
-            _check_stored(X, part, name)
-        else:
-            check_finite(values[part, :], name, part.start)
-
-
-def _check_stored(X: Any, part: slice, name: str) -> None:
-    """Check stored entries of a sparse matrix; locate the first one that is not finite."""
-    values = X.data[part]
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        at = part.start + int(np.argmin(np.isfinite(values)))
-        row = np.zeros((1, X.shape[1]), values.dtype)
-        row[0, X.indices[at]] = X.data[at]
-        check_finite(row, name, int(np.searchsorted(X.indptr, at, side="right")) - 1)
+    if issparse(X):
+        stored: Any = X
+        for part in blocks_of(stored.nnz, 1):
+            finite = np.isfinite(stored.data[part])
+            if not finite.all():  # name the row and the column of the first one that is not
+                place = part.start + int(np.argmin(finite))
+                row = int(np.searchsorted(stored.indptr, place, side="right")) - 1
+                check_finite(stored[[row]].toarray(), name, row)
+        return
+    on_host = isinstance(X, np.ndarray)
+    height = max(1, DenseTable.device_elements // X.shape[1])
+    for part in blocks_of(*X.shape) if on_host else pieces(X.shape[0], height):
+        check_finite(X[part, :], name, part.start)
 
 
 def largest_distance(dtype: np.dtype[Any]) -> float:

@@ -34,11 +34,6 @@ class Rotation:
     mixing: Array
     """r x n: the axes of the new coordinates as combinations of the centered rows."""
 
-    @staticmethod
-    def pays(table: Table) -> bool:
-        """Return whether a fit is cheaper in rotated coordinates."""
-        return is_wide(table.shape)
-
     @classmethod
     def of(cls, table: Table, center: Array) -> Rotation:
         """Compute the rotation about a center, rounded to the precision of the data."""
@@ -116,7 +111,7 @@ class Frame:
     ) -> Frame:
         """Set rows that are not near aside; rotate the others about a center if that is cheaper."""
         rows = whole if every(near) else whole.take(near)
-        rotation = Rotation.of(rows, origin) if rotates and Rotation.pays(rows) else None
+        rotation = Rotation.of(rows, origin) if rotates and is_wide(rows.shape) else None
         return cls(whole, near, rows, origin, rotation, metric)
 
     @property
@@ -227,7 +222,7 @@ def central_row(table: Table) -> Array:
 
     If squares overflow about row 0, return the coordinate-wise median.
     """
-    first = _row(table, 0)
+    first = table.row(0)
     with np.errstate(over="ignore", invalid="ignore"):
         gram = table.gram(first)
         squared = np.diag(gram)[:, None] + np.diag(gram) - 2.0 * gram
@@ -239,10 +234,4 @@ def central_row(table: Table) -> Array:
     # Row 0 spares a pass where its median squared distance is not much larger than the smallest;
     # in a small table it must be the smallest, so that the order of the rows does not matter.
     is_central = typical[0] <= (4.0 if n * d > 1 << 20 else 1.0) * typical[best]
-    return first if is_central else _row(table, best)
-
-
-def _row(table: Table, i: int) -> Array:
-    """Return a row in double precision, so that centering loses no digits."""
-    row: Array = table.fetch(np.array([i]))[0].astype(np.float64)
-    return row
+    return first if is_central else table.row(best)

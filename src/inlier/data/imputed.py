@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,19 +30,22 @@ NO_CELLS = np.empty((0, 2), np.intp)
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Which cells do not count: numbers of missing ones, those set aside, and imputed values."""
+    """Which cells do not count: missing ones, those set aside, and all of some columns."""
 
-    n_rows: int
-    counts: Array = field(repr=False)
-    fill: Array = field(repr=False)
-    """The median of the cells that count in each column."""
+    fill: Array | None = field(default=None, repr=False)
+    """The median of the cells that count in each column; None if these are still to be computed."""
     cells: Array = field(default_factory=lambda: NO_CELLS, repr=False)
     """k x 2: row and column of the extreme cells that were set aside."""
+    values: Array = field(default_factory=lambda: NONE, repr=False)
+    """k: what these cells held."""
     fences: Fences | None = field(default=None, repr=False)
     """Beyond which cells are extreme."""
     ignored: Array = field(default_factory=lambda: NONE, repr=False)
     """Columns that are ignored in the fit: so few rows have a value there that having one makes a
     row an outlier. All of their cells count as the median."""
+    n_rows: int = 0
+    counts: Array = field(default_factory=lambda: NONE, repr=False)
+    """Numbers of missing cells by column."""
     all_missing: Array = field(default_factory=lambda: NONE, repr=False)
     """Columns without a value in any kept row of positive weight."""
 
@@ -99,47 +102,37 @@ class ImputedTable(DenseTable):
     """
 
     missing: Mask
+    gaps: Gaps
 
-    def __init__(
-        self,
-        Y: Array,
-        missing: Mask,
-        fill: Array,
-        ignored: Array = NONE,
-        cells: Array = NO_CELLS,
-        values: Array = NONE,
-        fences: Fences | None = None,
-    ) -> None:
+    def __init__(self, Y: Array, missing: Mask, gaps: Gaps) -> None:
         super().__init__(Y)
-        self.missing, self.fill, self.ignored = missing, fill, ignored
-        self.cells, self.values, self.fences = cells, values, fences
-        self.screened = fences is not None
-        self._counts = missing.sum(axis=0)
-        self._cells = NONE
-        if len(ignored):
-            self._cells = Y[:, ignored]  # a copy
-            Y[:, ignored] = fill[ignored]
+        self.missing = missing
+        n, d = self.shape
+        counts = missing.sum(axis=0) - np.bincount(gaps.cells[:, 1], minlength=d)
+        self.gaps = replace(gaps, n_rows=n, counts=counts)
+        self.fences, self.screened = gaps.fences, gaps.fences is not None
+        if len(gaps.ignored):  # never where the array is of another library
+            self._cells = Y[:, gaps.ignored]  # a copy
+            Y[:, gaps.ignored] = self.fill[gaps.ignored]
 
     @property
-    def gaps(self) -> Gaps:
-        """Which cells do not count."""
-        aside = np.bincount(self.cells[:, 1], minlength=self.shape[1])
-        counts = self._counts - aside
-        return Gaps(self.shape[0], counts, self.fill, self.cells, self.fences, self.ignored)
+    def fill(self) -> Array:
+        """What stands in the cells that do not count."""
+        assert self.gaps.fill is not None
+        return self.gaps.fill
 
     def ignoring(self, columns: Array) -> ImputedTable:
         """Return the table with more ignored columns; it takes over the array of this one."""
-        if len(self.ignored):
-            self._Y[:, self.ignored] = self._cells
-        columns = np.union1d(self.ignored, columns)
-        aside = self.cells, self.values, self.fences
-        return ImputedTable(self._Y, self.missing, self.fill, columns, *aside)
+        if len(self.gaps.ignored):
+            self._Y[:, self.gaps.ignored] = self._cells
+        ignored = np.union1d(self.gaps.ignored, columns)
+        return ImputedTable(self._Y, self.missing, replace(self.gaps, ignored=ignored))
 
-    def observed_row(self, row: int) -> Array:
+    def observed_row(self, i: int) -> Array:
         """Return a row with its original cells, but for missing ones."""
-        row_cells: Array = self._observed(slice(row, row + 1))[0]
-        own = self.cells[:, 0] == row
-        row_cells[self.cells[own, 1]] = self.values[own]
+        row_cells: Array = self._observed(slice(i, i + 1))[0]
+        own = self.gaps.cells[:, 0] == i
+        row_cells[self.gaps.cells[own, 1]] = self.gaps.values[own]
         return row_cells
 
     def observed_mean(self, weights: Array, center: Array) -> tuple[Array, Array]:
@@ -155,11 +148,11 @@ class ImputedTable(DenseTable):
     def plain_mean(self, weights: Array, center: Array) -> Array:
         """Compute the weighted mean of all cells, also of those set aside, but missing ones."""
         mean, mass = self.observed_mean(weights, center)
-        rows, columns = self.cells.T
+        rows, columns = self.gaps.cells.T
         own = weights[rows].astype(np.float64)
         d = self.shape[1]
         mass = mass + np.bincount(columns, own, minlength=d)
-        drift = np.bincount(columns, own * (self.values - mean[columns]), minlength=d)
+        drift = np.bincount(columns, own * (self.gaps.values - mean[columns]), minlength=d)
         return np.asarray(mean + drift / np.where(mass > 0.0, mass, 1.0))
 
     def _observed_values(self, weights: Array) -> Array:
@@ -180,8 +173,8 @@ class ImputedTable(DenseTable):
     def _observed(self, part: slice) -> Array:
         """Return some rows in double precision, with the original cells of ignored columns."""
         rows: Array = on_host(self._Y[part, :]).astype(np.float64)
-        if len(self.ignored):
-            rows[:, self.ignored] = self._cells[part]
+        if len(self.gaps.ignored):
+            rows[:, self.gaps.ignored] = self._cells[part]
         return rows
 
     def observed_sums(self, weights: Array, center: Array) -> ColumnSums:
@@ -206,7 +199,7 @@ class ImputedTable(DenseTable):
     def observed_scales(self, scales: Array) -> Array:
         """Replace scales by the median absolute deviations of the observed cells, if not zero."""
         scales = scales.copy()
-        for j in np.flatnonzero(self._counts):
+        for j in np.flatnonzero(self.missing.any(axis=0)):
             observed = on_host(self._Y[:, int(j)])[~self.missing[:, j]].astype(np.float64)
             scales[j] = median(np.abs(observed - self.fill[j])) or scales[j]
         return scales
@@ -217,15 +210,12 @@ def imputed(
     missing: Mask,
     name: str,
     columns: tuple[str, ...] | None = None,
-    fill: Array | None = None,
-    ignored: Array = NONE,
-    cells: Array = NO_CELLS,
-    fences: Fences | None = None,
+    gaps: Gaps = Gaps(),
 ) -> ImputedTable:
-    """Copy an array and impute its missing cells, by default by the medians of the present ones.
+    """Copy an array and impute the cells that do not count; `name` and `columns` are for messages.
 
-    `name` and `columns` are for messages; all cells of the columns `ignored` are filled, and those
-    in `cells` are set aside.
+    Of the gaps what is missing beside the mask counts: by default nothing, and the medians of the
+    present cells are imputed.
     """
     empty = np.flatnonzero(missing.all(axis=1))
     if len(empty):
@@ -235,6 +225,7 @@ def imputed(
             f"{name} has no value at all in {rows} {shown} (counted from 0). Drop such rows: there "
             "is nothing to test them by."
         )
+    fill, cells = gaps.fill, gaps.cells
     if fill is None:
         empty = np.flatnonzero(missing.all(axis=0))
         if len(empty):
@@ -260,21 +251,20 @@ def imputed(
     else:  # of another library
         Y = namespace(X).where(like(missing, X), rounded, X)
     fill = on_host(rounded).astype(np.float64)
-    return ImputedTable(Y, missing, fill, ignored, cells, values, fences)
+    return ImputedTable(Y, missing, replace(gaps, fill=fill, values=values))
 
 
 def set_aside(table: DenseTable, cells: Array, fences: Fences) -> ImputedTable:
     """Return a copy of a table in memory in which these cells do not count."""
     X: Any = table._Y
-    missing, fill, ignored = table.missing, fences.center.copy(), NONE
-    if isinstance(table, ImputedTable):
-        fill, ignored = table.fill.copy(), table.ignored
-    missing = np.zeros(X.shape, np.bool_) if missing is None else missing.copy()
+    gaps = Gaps(fences.center) if table.gaps is None else table.gaps
+    missing = np.zeros(X.shape, np.bool_) if table.missing is None else table.missing
     there = missing.copy()
     there[cells[:, 0], cells[:, 1]] = True
-    columns = np.unique(cells[:, 1])
+    fill, columns = np.array(gaps.fill), np.unique(cells[:, 1])
     fill[columns] = _medians(on_host(of_columns(X, columns)), there[:, columns])
-    return imputed(X, missing, "X", None, fill, ignored, cells, fences)
+    gaps = Gaps(fill, cells, fences=fences, ignored=gaps.ignored)
+    return imputed(X, missing, "X", None, gaps)
 
 
 def _medians(X: Array, missing: Mask) -> Array:

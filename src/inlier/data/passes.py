@@ -102,6 +102,11 @@ class BlockView:
         block = xp.astype(block, getattr(xp, self.precision), copy=False)
         return block if self.taken is None else block - like(self.taken, block)
 
+    def centered(self, block: Rows) -> Rows:
+        """Cast and center a block; by the digits, too, that single precision has left."""
+        far = self.of(block)
+        return far - like(self.left, far, far.dtype) if self.left.any() else far
+
 
 @dataclass(frozen=True)
 class Project:
@@ -133,8 +138,8 @@ class Project:
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         if (rows := self.view.kernel_rows(block, len(self.basis))) is not None:
-            return rows.project(like(self.basis, block)), ()
-        return self.projected(self.view.of(block)), ()
+            return double(rows.project(like(self.basis, block))), ()
+        return double(self.projected(self.view.of(block))), ()
 
 
 @dataclass(frozen=True)
@@ -175,32 +180,21 @@ class Combine:
 
 @dataclass(frozen=True)
 class Distances:
-    """||a||^2; in single precision near the origin, without a centered copy."""
+    """||a||^2."""
 
     view: BlockView
 
     @property
     def in_place(self) -> bool:
-        return self.view.in_place() and self.view.precision == "float32"
+        return self.view.in_place()
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         if (rows := self.view.kernel_rows(block)) is not None:
             return double(rows.distances()), ()
         # A row too far away to square is infinitely far.
         with np.errstate(over="ignore", invalid="ignore"):
-            far = self.view.of(block)
-            xp, left = namespace(far), like(self.view.left, far, far.dtype)
-            if self.view.taken is None and self.view.precision == "float32":
-                squares = double(xp.linalg.vector_norm(far, axis=1)) ** 2
-            elif self.view.taken is None:
-                far = far - left
-                return xp.linalg.vecdot(far, far), ()
-            else:
-                squares = double(xp.linalg.vecdot(far, far))
-            if self.view.left.any():
-                rest = float(self.view.left @ self.view.left) - 2.0 * double(far @ left)
-                squares = xp.where(xp.isfinite(squares), squares + rest, squares)
-            return xp.clip(squares, 0.0, None), ()
+            far = self.view.centered(block)
+            return double(namespace(far).linalg.vecdot(far, far)), ()
 
 
 @dataclass(frozen=True)
@@ -226,8 +220,7 @@ class ScatterPass:
 
     def __call__(self, block: Rows, *inputs: Any) -> PassResult:
         (weights,) = inputs
-        far = self.view.of(block)
-        far = far - like(self.view.left, far, far.dtype)
+        far = self.view.centered(block)
         xp = namespace(far)
         w = xp.astype(weights, far.dtype, copy=False)
         return None, (combined((far * w[:, None]).T, far)[0], combined(w[None, :], far)[0])
@@ -328,8 +321,6 @@ class BlockTable(Table):
     dtype is the precision of the products: single or double.
     """
 
-    in_cache = True
-    """Whether blocks fit into the cache, so that a centered copy of one is cheap."""
     block_bytes = 1 << 21
     least_block_rows = 16
     """A block stays in the cache between the two products of a fused pass."""
@@ -364,7 +355,7 @@ class BlockTable(Table):
         return rows // MOST_ROWS * MOST_ROWS or 1 << rows.bit_length() - 1
 
     def project(self, center: Array, basis: Array) -> Rows:
-        return double(self._run(Project.along(basis, self._view(center)))[0])
+        return self._run(Project.along(basis, self._view(center)))[0]
 
     def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
         k, work = len(basis), Moments.along(basis, self._view(center), drift=drift)
@@ -388,7 +379,7 @@ class BlockTable(Table):
         return combined
 
     def sq_distances(self, center: Array) -> Rows:
-        return double(self._run(Distances(self._view(center, centered=self.in_cache)))[0])
+        return self._run(Distances(self._view(center, centered=True)))[0]
 
     def measured(self, measure: Callable[[Rows], Rows]) -> Rows:
         return self._run(Sizes(measure))[0]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, vstack
+from scipy.sparse import coo_array, csr_array
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
 from inlier._internal.arrays import blocks_of, working_precision
@@ -26,6 +26,7 @@ class SparseTable(Table):
     """
 
     sparse = True
+    in_memory = True
 
     def __init__(self, Y: Any) -> None:
         super().__init__((Y.shape[0], Y.shape[1]))
@@ -149,18 +150,9 @@ def _with_entries(Y: Any, entries: Array) -> Any:
 
 
 def _filled(Y: Any, columns: Mask) -> Any:
-    """Store an entry for every row in some columns."""
-    places = np.flatnonzero(columns)
-    k = len(places)
-    place = np.full(Y.shape[1], k)
-    place[places] = np.arange(k)
-    blocks = []
-    for rows in blocks_of(Y.shape[0], k):
-        block = Y[rows].tocoo()
-        stored = np.zeros((block.shape[0], k + 1), dtype=np.bool_)
-        stored[block.row, place[block.col]] = True
-        i, j = np.nonzero(~stored[:, :k])
-        where = np.concatenate([block.row, i]), np.concatenate([block.col, places[j]])
-        entries = np.concatenate([block.data, np.zeros(len(i), Y.dtype)])
-        blocks.append(coo_array((entries, where), shape=block.shape).tocsr())
-    return vstack(blocks, format="csr")
+    """Store an entry for every row in some columns: zeros are added to those that are stored."""
+    stored, places, n = Y.tocoo(), np.flatnonzero(columns), Y.shape[0]
+    zeros = np.zeros(n * len(places), Y.dtype)
+    rows, columns = np.repeat(np.arange(n), len(places)), np.tile(places, n)
+    where = np.concatenate([stored.row, rows]), np.concatenate([stored.col, columns])
+    return coo_array((np.concatenate([stored.data, zeros]), where), shape=Y.shape).tocsr()

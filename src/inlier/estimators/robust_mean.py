@@ -1,5 +1,6 @@
 """`robust_mean` as a scikit-learn estimator."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -8,9 +9,10 @@ from scipy.sparse import issparse
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from inlier._internal.arrays import on_host
 from inlier._internal.typing import Array
 from inlier.api import Assumption, Contamination, MissingName, ScatterName, robust_mean
-from inlier.data import Table, as_table
+from inlier.data import Gaps, Table, as_table
 from inlier.data.checks import check_table, named_table
 from inlier.estimators.base import MeanEstimator, in_signs
 from inlier.given.trusted import check_names
@@ -164,13 +166,14 @@ class RobustMean(OutlierMixin, MeanEstimator):
         gaps = self.result_.certificate.gaps
         if not self._takes_missing and gaps is None:
             return as_table(X)
-        known: dict[str, Any] = {"least_rows": 1, "missing": missing, "fill": self.result_._fill}
-        if gaps is not None:
-            known["ignored"] = gaps.ignored
-        table = as_table(check_table(X, **known))
+        if gaps is None:  # a fit without missing cells has not computed medians
+            known = Gaps(on_host(self.result_._location).astype(np.float64))
+        else:
+            known = Gaps(gaps.fill, ignored=gaps.ignored)
+        table = as_table(check_table(X, least_rows=1, missing=missing, gaps=known))
         if not issparse(X) and len(cells := self._new_rows.known_cells(table)):
-            known |= {"missing": "auto", "cells": cells, "fences": self._new_rows.of_fit}
-            table = as_table(check_table(X, **known))
+            known = replace(known, cells=cells, fences=self._new_rows.of_fit)
+            table = as_table(check_table(X, least_rows=1, missing="auto", gaps=known))
         return table
 
     def score_samples(self, X: Any) -> Array:

@@ -36,7 +36,7 @@ import numpy as np
 from inlier._internal.arrays import on_host
 from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, fit_generator
-from inlier.data import Frame, as_table
+from inlier.data import Frame
 from inlier.given.trimming import Trimming
 from inlier.l0.problem import Subspace
 from inlier.l0.surrogates import dual_in
@@ -180,7 +180,7 @@ def _with_dual(result: RobustMeanResult) -> RobustMeanResult:
     budget = certificate.budget
     if not result.groups or not 0.0 < budget < np.inf:
         return result
-    data = as_table(result._known_data())
+    data = result._known_data()
     table = data if metric is None else data.in_metric(metric)
     mean = certificate.mean if metric is None else metric.transform(certificate.mean[None])[0]
     directions = np.stack([group.direction for group in result.groups])
@@ -188,7 +188,7 @@ def _with_dual(result: RobustMeanResult) -> RobustMeanResult:
         directions = directions @ metric.matrix
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     frame = Frame.of(table, table.constant(1.0) > 0.0, mean, rotates=False, metric=metric)
-    oracle = Oracle(table.with_rows_on_host(), fit_generator(0))
+    oracle = Oracle(table, fit_generator(0))
     subspace = Subspace.spanned(oracle.table, mean, directions)
     multiplier = dual_in(subspace, mean, budget, oracle.draw).multiplier.in_data(frame)
     most_kept = most_rows(multiplier, data, certificate.mean, budget)

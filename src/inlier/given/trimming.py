@@ -17,7 +17,7 @@ import numpy as np
 
 from inlier._internal.arrays import column_medians, on_host, pieces
 from inlier._internal.typing import Array, Mask
-from inlier.data import Ellipsoid, Place, Table, as_table
+from inlier.data import Ellipsoid, Place, Table
 from inlier.linalg.whitening import Concentrated, concentrated
 from inlier.results.outlyingness import measured, sample_of
 from inlier.verdict import Group
@@ -87,7 +87,7 @@ class Trimming:
         never : bool array of shape (n,), optional
             Rows that are not trimmed, whatever their size.
         """
-        table = as_table(result._known_data()).with_new_counter()
+        table = result._known_data()
         if (metric := result._rule.metric) is not None:
             table = table.in_metric(metric)
         support = on_host(result.support)

@@ -199,10 +199,14 @@ class Subspace:
         subspace = cls.empty(table, origin)
         if not len(directions):
             return subspace
-        rows, one, none = table.project(origin, directions), np.ones(1), np.zeros(1)
-        for i, direction in enumerate(directions):
-            single = Spectrum(one, direction[None], rows[i : i + 1, :], none, np.zeros(0))
-            subspace = subspace.extended(single, np.array([0]), origin)
+        rows, k = table.project(origin, directions), len(directions)
+
+        def along(chosen: Array) -> Rows:
+            return rows[int(chosen[0]) : int(chosen[0]) + 1, :]
+
+        spectrum = Spectrum(np.ones(k), directions, along, np.zeros(k), np.zeros(0))
+        for one in np.eye(k, dtype=np.bool_):
+            subspace = subspace.extended(spectrum, one, origin)
         return subspace
 
     def scaled_projections(self, center: Array, budget: float) -> Rows:
@@ -212,10 +216,9 @@ class Subspace:
         P = (rows - like(shift[:, None], rows)) / float(np.sqrt(budget))
         return namespace(P).clip(P, -1e100, 1e100)  # squares do not overflow
 
-    def extended(self, spectrum: Spectrum, chosen: Array | Mask, center: Array) -> Subspace:
+    def extended(self, spectrum: Spectrum, chosen: Mask, center: Array) -> Subspace:
         """Add the chosen Ritz vectors, which were computed about `center`."""
         new = spectrum.vectors[chosen]
-        picking = np.eye(len(spectrum.vectors))[chosen]
         within = new @ self.basis.T
         shift = new @ (center - self.origin)
         new = new - within @ self.basis
@@ -223,8 +226,8 @@ class Subspace:
         # Smaller components of the rows are mostly rounding in single precision.
         kept = lengths > 1e-6
         mixing = (mixing[:, kept] / np.sqrt(lengths[kept])).T
-        projected, present = spectrum.projections, self.projections
-        rows = mixed(mixing @ picking, projected) + like((mixing @ shift)[:, None], projected)
+        projected, present = spectrum.along(np.flatnonzero(chosen)), self.projections
+        rows = mixed(mixing, projected) + like((mixing @ shift)[:, None], projected)
         rows = rows - mixed(mixing @ within, present)
         return Subspace(
             np.concatenate([self.basis, mixing @ new]),

@@ -141,7 +141,7 @@ def project(
 def _solver(
     X: Any, center: Any, budget: Any, tol: Any, max_steps: Any, random_state: Any
 ) -> FullSpaceSolver:
-    table = as_table(check_table(X)).with_rows_on_host()
+    table = as_table(check_table(X)).on_host()
     return FullSpaceSolver(
         # Large Krylov blocks: with a small budget the multiplier has a high rank.
         Oracle(table, fit_generator(random_state), block=16),

@@ -60,7 +60,7 @@ def geometric_median(table: Table, tol: float = 1e-8, max_iter: int = 1000) -> G
         near = COINCIDENT < float(now.distances[nearest]) / now.unit < 1e-2
         if near and nearest not in tested:
             tested.add(nearest)
-            row = _evaluate(table, table.fetch(np.array([nearest]))[0].astype(np.float64))
+            row = _evaluate(table, table.row(nearest))
             n_iter += 1
             if _is_minimum(row, tol):
                 now = row

@@ -20,7 +20,7 @@ from scipy.special import gammaincinv
 from inlier._internal.arrays import any_true, double, mixed, on_host, total
 from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
-from inlier.data import DenseTable, Frame, Metric, Table
+from inlier.data import Frame, Metric, Table
 
 # Columns up to which a dense eigendecomposition is as cheap as a few Krylov steps.
 DENSE = 256
@@ -51,8 +51,9 @@ class Spectrum:
     values: Array
     vectors: Array
     """k x d, orthonormal rows."""
-    projections: Rows
-    """k x n: the centered rows along each vector."""
+    along: Callable[[Array], Rows]
+    """Takes indices of vectors, and returns the centered rows along them: one pass if the vectors
+    were not found by passes that project the rows. Eight at once may be as large as the data."""
     residuals: Array
     """||M v - theta v|| for each pair: an eigenvalue lies within it of theta."""
     drift: Array
@@ -129,13 +130,15 @@ def top_eigenpairs(
         basis = np.concatenate([basis, block])
     assert drift is not None
     values, vectors, residuals, mixing = (x[:count] for x in (values, vectors, residuals, mixing))
-    first, *others = np.split(mixing, np.cumsum([p.shape[0] for p in projections])[:-1], axis=1)
-    projected = mixed(first, projections[0])
-    for part, projection in zip(others, projections[1:], strict=True):
-        projected += mixed(part, projection)
-    del projections, moment
+    del moment
     failure = FAILURE if probes else 0.0
-    return Spectrum(values, vectors, double(projected), residuals, drift, bound, failure)
+    splits = np.cumsum([p.shape[0] for p in projections])[:-1]
+
+    def along(chosen: Array) -> Rows:
+        parts = np.split(mixing[chosen], splits, axis=1)
+        return double(sum(map(mixed, parts[1:], projections[1:]), mixed(parts[0], projections[0])))
+
+    return Spectrum(values, vectors, along, residuals, drift, bound, failure)
 
 
 def upper_bound(values: Array, probes: Array, images: Array, basis: Array) -> float:
@@ -277,14 +280,17 @@ class Oracle:
         return self(center, weights, lambda v, r, _: r[0] <= 1e-3 * v[0], max_passes=8)
 
     def top_dense(self, center: Array, weights: Rows, count: int) -> Spectrum:
-        """Compute the `count` largest eigenpairs by a dense eigendecomposition: two passes."""
+        """Compute the `count` largest eigenpairs by a dense eigendecomposition: one pass."""
         scatter, drift = self.table.scatter(center, weights)
         values, vectors = np.linalg.eigh(scatter)
         values, vectors = values[::-1][:count], vectors.T[::-1][:count]
         residuals = row_norms(vectors @ scatter - values[:, None] * vectors)
         bound = max(0.0, float(values[0] + residuals[0]))
-        projected = self.table.project(center, vectors)
-        return Spectrum(values, vectors, projected, residuals, drift, bound)
+
+        def along(chosen: Array) -> Rows:
+            return self.table.project(center, vectors[chosen])
+
+        return Spectrum(values, vectors, along, residuals, drift, bound)
 
 
 class TopBounds(NamedTuple):
@@ -330,7 +336,7 @@ def verified_top(table: Table, kept: Rows, mean: Array, metric: Metric | None) -
     """
     table, mean, least = _seen_by(metric, table, kept, mean)
     n, d = table.shape
-    if n < d and n <= WHOLE and isinstance(table, DenseTable):
+    if n < d and n <= WHOLE and table.in_memory and not table.sparse:
         inside = np.flatnonzero(on_host(kept))
         low, high = top_of(table.gram(mean)[np.ix_(inside, inside)])
     elif d <= WHOLE:

@@ -11,7 +11,7 @@ import numpy as np
 from inlier._internal.arrays import blocks_of, evenly_spaced, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
-from inlier.data import Fences, ImputedTable, Table
+from inlier.data import Fences, Table
 from inlier.data.imputed import NO_CELLS
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.verdict import Group
@@ -155,8 +155,8 @@ def reasons(cells: Iterable[Cell]) -> list[Reason]:
 
 def extreme_cells(groups: Sequence[Group], table: Table) -> tuple[Cell, ...]:
     """List the extreme cells that were set aside, and those of removed rows, by row."""
-    aside = isinstance(table, ImputedTable) and table.fences is not None
-    measures = [table.fences] if aside else []
+    gaps = None if table.fences is None else table.gaps
+    measures = [] if gaps is None else [table.fences]
     measures += [one.measure for one in groups if one.metric is None]
     fences = next((one for one in measures if isinstance(one, Fences)), None)
     if fences is None:
@@ -164,8 +164,8 @@ def extreme_cells(groups: Sequence[Group], table: Table) -> tuple[Cell, ...]:
             return ()
         fences = _usual(groups, table)
     places, values = [NO_CELLS], [np.empty(0)]
-    if aside:
-        places, values = [table.cells], [table.values]  # type: ignore[attr-defined]
+    if gaps is not None:
+        places, values = [gaps.cells], [gaps.values]
     n_aside, separated = len(places[0]), set()
     crowded, of_crowded = [NO_CELLS], [np.empty(0)]
     for group in groups:

@@ -315,13 +315,11 @@ def _alternatives(words: list[str]) -> str:
 
 def same_table(X: Any, shape: tuple[int, ...], gaps: Gaps | None, columns: Any = None) -> Table:
     """Return the data of a fit again as a table, in which the same cells do not count."""
-    X, known = as_rows(X), dict[str, Any]()
-    found = shape
-    if gaps is not None:  # other data cannot be filled as in the fit
-        known = dict(fill=gaps.fill, ignored=gaps.ignored, cells=gaps.cells, fences=gaps.fences)
-        found = np.shape(X)
+    X = as_rows(X)
+    # Other data cannot be filled as in the fit.
+    found = shape if gaps is None else np.shape(X)
     if found == shape:
-        X = as_table(check_table(X, missing="auto", columns=columns, **known))
+        X = as_table(check_table(X, missing="auto", columns=columns, gaps=gaps or Gaps()))
         found = X.shape
     if found != shape:
         raise ValueError(f"X has shape {found}, but the fit was about a table of shape {shape}.")

@@ -59,7 +59,7 @@ def chosen(
     inside = like(support, result.support)
     # From a kept row: where the fit ended may be so far away that their digits are lost there.
     central = np.where(support, on_host(result.scores), np.inf).argmin()
-    location = table.fetch(np.array([central]))[0].astype(np.float64)
+    location = table.row(int(central))
     location = table.mean(double(inside), location)
     mean = mean_of(table, inside, None, location, result._sample_weight)
     # As many may be bad as the fit had removed, also if some of them are back.

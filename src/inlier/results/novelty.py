@@ -13,7 +13,7 @@ the verdict on these stays what it was.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -79,8 +79,7 @@ class NewRows:
             rules = (rule, Multiplier.of_budget(known.mean, allowed, rule.metric))
         found, gaps = cls(distance, rules), table.gaps
         if gaps is not None and len(gaps.cells):
-            values: Any = table.values  # type: ignore[attr-defined]
-            pairs = np.unique(np.stack([gaps.cells[:, 1], values], axis=1), axis=0)
+            pairs = np.unique(np.stack([gaps.cells[:, 1], gaps.values], axis=1), axis=0)
             found = replace(found, of_fit=gaps.fences, set_aside=pairs)
         if result._verdict.given or kept.sum() < thresholds.FEWEST_ROWS:
             return found

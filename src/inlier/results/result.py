@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 from inlier._internal.arrays import any_true, count, double, like, namespace, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_number
-from inlier.data import DenseTable, Frame, Table
+from inlier.data import Frame, Table, as_table
 from inlier.data.checks import as_rows, named_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, extreme_cells
@@ -122,7 +122,7 @@ class RobustMeanResult:
         else:
             allowed = max(verdict.budget, verdict.least_budget)
             rule = rule_of(groups, mean.once, allowed, frame.metric)
-        if scores is None and not (table.sparse or isinstance(table, DenseTable)):
+        if scores is None and not table.in_memory:
             # A file may be gone, and a cluster closed, when they are first used.
             scores = rule.scores(table)
         return cls(
@@ -207,8 +207,8 @@ class RobustMeanResult:
     def _shows_sensitivity(self) -> bool:
         """Whether `sensitivity` is shown without being asked for."""
         data = self._data
-        if self._verdict.given or not isinstance(data, DenseTable):  # files and clusters are slow
-            return False
+        if self._verdict.given or data is None or not data.in_memory or data.sparse:
+            return False  # files and clusters are slow
         if np.prod(data.shape) > SHOWN_CELLS:
             return False
         varies = count(self.support & (self._weights > 0.0)) > 1
@@ -251,16 +251,6 @@ class RobustMeanResult:
             return double(self.support)
         weights = on_host(self.support) * self._sample_weight
         return like(weights / weights.max(), self.support, None)
-
-    @property
-    def _fill(self) -> Array:
-        """What a missing cell of a new row counts as, d: the median of its column in the fit.
-
-        A fit without missing cells has not computed medians; there it is the location.
-        """
-        if self.certificate.gaps is None:
-            return on_host(self._location).astype(np.float64)
-        return self.certificate.gaps.fill
 
     @property
     def standard_error(self) -> Any:
@@ -497,7 +487,7 @@ class RobustMeanResult:
                 "X was changed in place since the fit, so that this result is not about it any "
                 "more. Fit again, or bring back the data of the fit with result.with_data(X)."
             )
-        return self._data.with_new_counter()
+        return as_table(self._data)
 
     @cached_property
     def _robust_distance(self) -> RobustDistance:

@@ -81,7 +81,7 @@ def _in_double(table: Table, weights: Rows, near: Array) -> Array:
     heaviest = int(namespace(weights).argmax(weights))
     if float(weights[heaviest]) <= 0.0:
         return near
-    origin = table.fetch(np.array([heaviest]))[0].astype(np.float64)
+    origin = table.row(heaviest)
     return np.asarray(origin + table.squares(origin, weights)[1] / total(weights))
 
 

@@ -53,8 +53,7 @@ def without_extreme_cells(table: Table) -> Table:
 
     The cells of a row that has many stay: it is removed as a row.
     """
-    X = table.array if isinstance(table, DenseTable) else None
-    n = table.shape[0]
+    X, n = table.array, table.shape[0]
     if X is None or n * table.shape[1] > thresholds.COPIED_CELLS:
         return table
     m, ascending = size_of_sample(table.shape), None

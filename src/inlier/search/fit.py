@@ -69,9 +69,9 @@ def fit_without_sigma(
     # What is as large as some columns is needed no more.
     first = state.mean
     found.candidates.clear()
-    found.spectrum = replace(found.spectrum, projections=1.0 * found.spectrum.projections[:0, :])
+    spectrum = found.spectrum = replace(found.spectrum, along=lambda _: None)
     del state
-    n, m, spectrum = whole.shape[0], count(found.kept), found.spectrum
+    n, m = whole.shape[0], count(found.kept)
     if spectrum.bound > (1.0 + EXCESS) * float(spectrum.values[0]) and len(found.mean) > DENSE:
         spectrum = oracle.bound_top(found.mean, double(found.kept))
     tolerance = budget_tolerance(whole.dtype)

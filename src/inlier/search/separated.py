@@ -59,10 +59,10 @@ def separated(task: Task, first: SearchState) -> SearchState:
         return found
     near = on_host(frame.near)
     rows, values, _ = task.sample.among(near, thresholds.SEPARATED_ROWS)
-    numbers = np.cumsum(near) - 1  # of the rows in the frame
+    numbers = rows if frame.complete else (np.cumsum(near) - 1)[rows]  # of the rows in the frame
     whole_in_proportion = round(len(near) * len(rows) / max(1, int(near.sum())))
     removed, suspected, found.several = separated_groups(
-        numbers[rows], values, whole_in_proportion, frame.whole.to_gpu
+        numbers, values, whole_in_proportion, frame.whole.to_gpu
     )
     for group, among in removed:
         candidate = _extended(task, found, group, among)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, namespace, smallest
+from inlier._internal.arrays import count, double, namespace, nth_smallest
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Frame, Place
@@ -138,8 +138,8 @@ class Near(NamedTuple):
 
     def updated(self, oracle: Oracle, kept: Rows) -> Near:
         """Measure distances from the mean of the nearest half of the kept rows."""
-        distances = namespace(kept).where(kept, self.distances, np.inf)
-        half = smallest(distances, max(1, count(kept) // 2))
+        farthest = nth_smallest(self.distances[kept], max(1, count(kept) // 2))
+        half = kept & (self.distances <= farthest)
         center = oracle.table.mean(double(half), self.center)
         return Near(center, half, oracle.table.sq_distances(center))
 

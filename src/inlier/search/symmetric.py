@@ -36,6 +36,7 @@ from inlier._internal.arrays import (
     namespace,
     on_host,
     pieces,
+    sort_in_place,
     total,
 )
 from inlier._internal.numbers import TINY
@@ -97,14 +98,15 @@ def by_distance(task: Task, found: SearchState) -> Candidate | None:
         # The evidence takes distances that treat all rows alike; the rule holds for new rows too.
         return Candidate(kind, cut, rounded(near.distances**0.5), near.center)
 
-    inside = xp.sort(rounded(near.sizes())[kept])  # once for all tests
-    gap = tests.gap_test(inside, sort=False)
+    inside = sort_in_place(rounded(near.sizes())[kept])  # once for all tests
+    gap = tests.gap_test(inside)
     if gap.log_p < thresholds.LOG_LEVEL and any_true((group := apart("apart", gap)).among(kept)):
         return group
     # The logarithm of the distance of a row at the center would be infinite.
     typical = float(middles(inside[None, :])[0])
     found.coincide |= typical == 0.0 < float(inside[-1])
-    logs = xp.log(xp.clip(inside, max(1e-3 * typical, TINY), None))
+    inside = xp.clip(inside, max(1e-3 * typical, TINY), None)
+    logs = xp.log(inside)
     del inside  # as large as a column
     center, tail = tests.excess_of_ascending(logs, sides=(1,))
     cuts: list[tuple[str, Cut]] = []
@@ -163,41 +165,63 @@ def _coherence(oracle: Oracle, near: Near, members: Rows) -> float:
 
 def by_direction(task: Task, found: SearchState) -> Candidate | None:
     """Find the most significant group on one side of a direction of large variance."""
-    kept, rows = found.kept, found.spectrum.projections
-    projected = among(rows, kept)
-    varies = found.spectrum.values > found.least_variance * count(kept)
-    tested = np.flatnonzero(varies & may_show_groups(projected))
+    kept, spectrum = found.kept, found.spectrum
+    varies = np.flatnonzero(spectrum.values > found.least_variance * count(kept))
     signs: list[tuple[Cut, int, float]] = []
-    # In pieces, because the intermediate results of a test are many times as large.
-    for part in pieces(len(tested), max(1, thresholds.AT_ONCE // projected.shape[1])):
-        values = namespace(projected).take(projected, like(tested[part], projected), axis=0)
-        ascending = namespace(values).sort(values, axis=1)
-        found.coincide |= bool(tests.coincides(ascending).any())
-        for j, (center, spread, error) in enumerate(zip(*tests.centers(ascending), strict=True)):
-            if spread > 0.0:
-                cut = _sign(values[j, :], ascending[j, :], float(center), float(error))
-                # Bonferroni-type correction over directions; the first is penalized least.
-                place = int(tested[part][j])
-                log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
-                signs.append((replace(cut, log_p=log_p), place, float(center)))
+    # In pieces, because the intermediate results of a test are many times as large. A pass over
+    # many rows projects them onto a few directions, which take less than half of the data's memory.
+    at_once = max(1, thresholds.AT_ONCE // count(kept))
+    table = task.oracle.table
+    few = min(thresholds.PROJECTED, table.shape[1] * table.dtype.itemsize // 16)
+    for some in pieces(len(varies), max(few, at_once)):
+        places = varies[some]
+        signs += _signs(found, places, among(spectrum.along(places), kept), at_once)
     signs.sort(key=lambda sign: (sign[0].log_p, sign[1]))
     for cut, place, center in signs[: thresholds.TURNS]:
         if cut.log_p >= thresholds.LOG_LEVEL:
             found.doubt(cut)
             break
-        direction = found.spectrum.vectors[place]
-        start = found.candidate("direction", direction, rows[place, :], center, cut)
+        rows = spectrum.along(np.array([place]))[0, :]
+        start = found.candidate("direction", spectrum.vectors[place], rows, center, cut)
         group = _refined(task, found, start, None)
         if group is not None:
             return group
     return None
 
 
-def _sign(values: Rows, ascending: Rows, center: float, error: float) -> Cut:
+def _signs(
+    found: SearchState, places: Array, projected: Rows, at_once: int
+) -> list[tuple[Cut, int, float]]:
+    """Test rows along some directions: return cuts, places of the directions, and centers.
+
+    The projected rows are sorted in place.
+    """
+    signs = []
+    tested = np.flatnonzero(may_show_groups(projected))
+    for part in pieces(len(tested), at_once):
+        chosen = tested[part]
+        ascending = projected[int(chosen[0]) : int(chosen[-1]) + 1, :]
+        if ascending.shape[0] > len(chosen):  # some between them are left out
+            xp = namespace(projected)
+            ascending = xp.take(projected, like(chosen, projected), axis=0)
+        ascending = sort_in_place(ascending)
+        found.coincide |= bool(tests.coincides(ascending).any())
+        for j, (center, spread, error) in enumerate(zip(*tests.centers(ascending), strict=True)):
+            if spread > 0.0:
+                cut = _sign(ascending[j, :], float(center), float(error))
+                # Bonferroni-type correction over directions; the first is penalized least.
+                place = int(places[chosen[j]])
+                log_p = cut.log_p + float(np.log((place + 1) * (place + 2)))
+                signs.append((replace(cut, log_p=log_p), place, float(center)))
+    return signs
+
+
+def _sign(ascending: Rows, center: float, error: float) -> Cut:
     """Return the stronger of the evidence for a group on one side and for rows that stand apart."""
     one_sided = tests.mirror_test(ascending, center, error)
-    both_sides = tests.gap_test(abs(ascending - center))
-    sides = tests.same_side(values - center, both_sides)
+    # Distances from the center of ascending values are two runs, which a stable sort only merges.
+    both_sides = tests.gap_test(sort_in_place(abs(ascending - center), stable=True))
+    sides = tests.same_side(ascending - center, both_sides)
     both_sides = replace(both_sides, log_p=both_sides.log_p + sides)
     return min(one_sided, both_sides, key=lambda cut: cut.log_p)
 

@@ -256,25 +256,23 @@ def excess_of_ascending(ascending: Rows, sides: tuple[int, ...] = (1, -1)) -> tu
     return float(center[0]), mirror_test(ascending, float(center[0]), float(error[0]), sides)
 
 
-def gap_test(sizes: Rows, sort: bool = True) -> Cut:
-    """Test whether the largest sizes, possibly a single one, stand apart from all others.
+def gap_test(ascending: Rows) -> Cut:
+    """Test whether the largest of ascending sizes, possibly one, stand apart from all others.
 
     Far out, the logarithms of the sizes of good rows have independent exponential spacings if their
     tail falls with any power; if it falls faster the spacings shrink. So a gap is compared with the
     spacings just below it (Renyi's representation). It must also be half as wide as the distance
-    between it and the middle of the sizes, which few gaps are. Ascending sizes need no `sort`.
+    between it and the middle of the sizes, which few gaps are.
     """
-    xp = namespace(sizes)
-    # Distances from the center of ascending values are two runs, which a stable sort only merges.
-    ascending = xp.sort(sizes, stable=True) if sort else sizes
+    xp = namespace(ascending)
     n = ascending.shape[0]
     # Copies of a row count as one size: their spacings of 0 would make any gap look large.
     new = xp.concat([
         ascending[:1] >= 0.0,
         *(_grows(ascending[part.start : min(part.stop + 1, n)]) for part in _parts(n)),
     ])  # fmt: skip
-    places = None if every(new) else xp.nonzero(new)[0]
-    distinct = ascending if places is None else xp.take(ascending, places)
+    distinct = ascending if every(new) else ascending[new]
+    del new
     m = distinct.shape[0]
     half, quarter = m // 2, m // 4
     if m < 10 or float(distinct[quarter]) <= 0.0:
@@ -285,8 +283,9 @@ def gap_test(sizes: Rows, sort: bool = True) -> Cut:
     for at in _wide_gaps(distinct[quarter:], middle):
         before = min(at, most)
         logs = xp.log(distinct[quarter + at - before : quarter + at + 2])
-        low, high = quarter + at - before + 1, quarter + at + 2
-        own = low + counting(before + 1, logs) if places is None else double(places[low:high])
+        own = double(
+            xp.searchsorted(ascending, distinct[quarter + at - before + 1 :][: before + 1])
+        )
         spacings = (n - own) * (logs[1:] - logs[:-1])
         number = max(float(before), 1.0)
         # The ratio of an exponential variable to the mean of k others.

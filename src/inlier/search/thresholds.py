@@ -102,4 +102,5 @@ DISCRIMINANT_PASSES = 4  # or passes
 CENTER_VALUES = 1 << 14  # of more ascending values, a regular subsample gives a first center
 SCREENED_ROWS = 1 << 17  # from which on directions are screened, about the center of as many rows
 AT_ONCE = 1 << 20  # entries that are tested together
+PROJECTED = 4  # directions onto which many rows are projected together
 MOST_SPACINGS = 100  # by which a side of a column tells its law: more do not change it

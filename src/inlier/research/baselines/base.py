@@ -142,7 +142,7 @@ class Run:
         mean = self.mean(weights)
         spectrum = self.oracle.top_rough(mean, weights)
         variance = float(spectrum.values[0]) / float(weights.sum())
-        return Spread(mean, variance, spectrum.projections[0])
+        return Spread(mean, variance, spectrum.along(np.array([0]))[0])
 
     def location_only(self, location: Array, *others: Any) -> Answer:
         """Return an answer with equal weights, rows scored by their distance; one pass."""
@@ -197,7 +197,7 @@ class Baseline(MeanEstimator, ABC):
         Single precision stays single precision; `y` is ignored. A `ConvergenceWarning` names what
         to try if the method did not converge.
         """
-        table = as_table(self._validated(X, fitting=True)).with_rows_on_host()
+        table = as_table(self._validated(X, fitting=True)).on_host()
         n, d = table.shape
         needs = self._checked_needs()
         self._check(n, d)

@@ -177,7 +177,7 @@ class QuantumEntropy(Baseline):
         """Return the direction of largest variance, and tau from the whole spectrum."""
         mean = run.mean(weights)
         spectrum = run.oracle.top_dense(mean, weights, run.d)
-        values, projected = spectrum.values, spectrum.projections
+        values, projected = spectrum.values, spectrum.along(np.arange(run.d))
         largest = max(values[0], np.finfo(np.float64).tiny)
         exponential = np.exp(self.beta * (values / largest - 1.0))
         tau = (exponential / exponential.sum()) @ projected**2
