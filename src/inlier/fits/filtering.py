@@ -163,30 +163,37 @@ def _units(X: Any, intercept: bool) -> tuple[Array, Array]:
     return center * intercept, unit
 
 
-def size_p_values(sizes: Array, reference: Mask | None) -> Array:
+def size_p_values(sizes: Array, least: float, reference: Mask | None) -> Array:
     """Return the chance of a size as large, by a log-normal law, which allows for heavy tails.
 
     The law is that of the quartiles of the reference rows. Without any it is that of all rows, and
     of lower quantiles, which a quarter of bad rows cannot move beyond the quartiles of the others:
-    if it were that of kept rows, it would be true of whatever is kept.
+    if it were that of kept rows, it would be true of whatever is kept. Sizes up to `least` are all
+    alike, and no law is tighter than that of normal noise, whatever the quantiles are: those of
+    skewed noise about its mean can lie close together, and where most rows fit exactly, rounding
+    errors say nothing about the size of ordinary ones.
     """
     at = np.array([0.5, 0.75]) * (0.75 if reference is None else 1.0)
+    sizes = np.maximum(sizes, least)
     lower, upper = np.quantile(sizes if reference is None else sizes[reference], at)
-    if not 0.0 < lower < upper:
+    if lower == 0.0:
         return np.ones(len(sizes))
     low, high = ndtri(at)
-    with np.errstate(divide="ignore"):
-        z = low + np.log(sizes / lower) * ((high - low) / np.log(upper / lower))
-    return np.asarray(ndtr(-z))
+    of_normal = float(np.log(np.divide(*ndtri(0.5 + at[::-1] / 2.0))))
+    spread = max(float(np.log(upper / lower)), of_normal)
+    chance = ndtr(-low - np.log(sizes / lower) * ((high - low) / spread))
+    return np.asarray(np.where(sizes > least, chance, 1.0))
 
 
-def label_p_values(scores: Array, labels: Array, reference: Mask | None) -> Array:
-    """Return the chance of a label that is at most as likely, given the scores of all labels.
+def judged_labels(scores: Array, labels: Array, reference: Mask | None) -> tuple[Array, Mask]:
+    """Return the chance of a label that is at most as likely, and which rows leave for theirs.
 
     Scores become probabilities by a slope and an offset for each label (Platt 1999), and some rows
     of each label may have it whatever their scores are. If the likelihood of all rows is as large
-    without such rows, up to chance, misfits are what the probabilities explain: all chances are
-    one. If it were for the kept rows to fix the slope, it would be as steep as what they lack.
+    without such rows, up to chance, misfits are what the probabilities explain: none leave, and all
+    chances are one. Otherwise rows leave, those first that are most likely of this kind, until the
+    others have this slope without any. Fewer would flatten the next fit. More would make it too
+    steep: the rows that they leave behind lack the misfits that good rows have by chance.
 
     Parameters
     ----------
@@ -195,46 +202,62 @@ def label_p_values(scores: Array, labels: Array, reference: Mask | None) -> Arra
     labels : int array of shape (n,)
         The columns that are true.
     reference : bool array of shape (n,), optional
-        Rows of which every label is one and all are good: these fix the slope.
+        Rows of which every label is one and all are good: these fix slope and offsets.
     """
     n, k = scores.shape
     # Sums over few labels are fast if those of one row lie far apart.
     scores = np.ascontiguousarray(scores.T) - scores.mean(axis=1)
     scores = scores / max(float(np.median(np.abs(scores))), 1e-12)
-    rows = np.arange(n) if reference is None else np.flatnonzero(reference)
-    known, own = np.take(scores, rows, axis=1), labels[rows]
-    truth = np.take(np.eye(k), own, axis=1)
+    truth = np.take(np.eye(k), labels, axis=1)
 
-    def mean_loss(p: Array) -> tuple[float, Array]:
+    def fitted(start: Array, bounds: list[Any], rows: Array) -> Any:
         """Of the logarithm of the slope, the offsets, and the shares of the rows of any scores."""
-        shares = p[k + 1 :]
-        chances = _softmax(np.exp(p[0]) * known + p[1 : k + 1, None])
-        chance, rest = (chances * truth).sum(axis=0), 1.0 - shares.sum()
-        total = np.maximum(rest * chance + shares[own], 1e-300)
-        off = (chances - truth) * (rest * chance / total)
-        by_slope, by_share = np.exp(p[0]) * (off * known).sum(), (chance - truth) / total
-        slopes = np.concatenate([[by_slope], off.sum(axis=1), by_share.sum(axis=1)])
-        return -float(np.log(total).mean()), slopes / len(rows)
+        known, own, indicators = scores[:, rows], labels[rows], truth[:, rows]
+
+        def mean_loss(p: Array) -> tuple[float, Array]:
+            shares = p[k + 1 :]
+            chances = _softmax(np.exp(p[0]) * known + p[1 : k + 1, None])
+            chance, rest = (chances * indicators).sum(axis=0), 1.0 - shares.sum()
+            total = np.maximum(rest * chance + shares[own], 1e-300)
+            off = (chances - indicators) * (rest * chance / total)
+            by_slope, by_share = np.exp(p[0]) * (off * known).sum(), (chance - indicators) / total
+            slopes = np.concatenate([[by_slope], off.sum(axis=1), by_share.sum(axis=1)])
+            return -float(np.log(total).mean()), slopes / len(own)
+
+        return minimize(mean_loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
 
     # Where rows are separated, no slope is steep enough.
-    bounds = [(-STEEPEST, STEEPEST)] + [(None, None)] * k
-
-    def fitted(start: Array, most: float) -> Any:
-        limits = [*bounds, *[(0.0, most)] * k]
-        return minimize(mean_loss, start, jac=True, method="L-BFGS-B", bounds=limits)
-
-    found = fitted(np.zeros(2 * k + 1), 0.0)
+    free: list[Any] = [(-STEEPEST, STEEPEST)] + [(None, None)] * k
+    none, some = [(0.0, 0.0)] * k, [(0.0, 0.8 / k)] * k
+    everything = np.arange(n)
+    rows = everything if reference is None else np.flatnonzero(reference)
+    alone = fitted(np.zeros(2 * k + 1), free + none, rows)
+    starts = [alone.x[: k + 1]]
     if reference is None:
         # Bad rows with large scores flatten the slope without shares: also start from a steep one.
-        steep = np.eye(1, k + 1)[0] * STEEPEST / 2.0
-        starts = (np.append(p, np.full(k, 0.1 / k)) for p in (found.x[: k + 1], steep))
-        mixed = min((fitted(start, 0.8 / k) for start in starts), key=lambda one: one.fun)
-        if 2.0 * n * (found.fun - mixed.fun) <= chdtri(k, CHANCE):
-            return np.ones(n)
-        found = mixed
-    chances = _softmax(np.exp(found.x[0]) * scores + found.x[1 : k + 1, None])
-    least = chances[labels, np.arange(n)]
-    return np.asarray(np.where(chances <= least, chances, 0.0).sum(axis=0))
+        starts.append(np.eye(1, k + 1)[0] * STEEPEST / 2.0)
+    else:
+        free = [(value, value) for value in alone.x[: k + 1]]
+        alone = fitted(alone.x, free + none, everything)
+    mixed = min(
+        (fitted(np.append(p, np.full(k, 0.1 / k)), free + some, everything) for p in starts),
+        key=lambda one: one.fun,
+    )
+    if 2.0 * n * (alone.fun - mixed.fun) <= chdtri(k, CHANCE):
+        return np.ones(n), np.zeros(n, dtype=np.bool_)
+    slope, offsets, shares = mixed.x[0], mixed.x[1 : k + 1], mixed.x[k + 1 :]
+    chances = _softmax(np.exp(slope) * scores + offsets[:, None])
+    chance = (chances * truth).sum(axis=0)
+    pull = ((truth - chances) * scores).sum(axis=0)  # of each row on the slope, were it good
+    if reference is not None:
+        pull[reference] = 0.0
+    first = np.argsort(-shares[labels] / np.maximum(chance, 1e-300), kind="stable")
+    of_others = pull.sum() - np.append(0.0, np.cumsum(pull[first]))
+    leave = np.zeros(n, dtype=np.bool_)
+    leave[first[: np.argmax(of_others >= 0.0)]] = True
+    if reference is not None:
+        leave &= ~reference
+    return np.where(chances <= chance, chances, 0.0).sum(axis=0), leave
 
 
 def _softmax(f: Array) -> Array:
@@ -243,21 +266,19 @@ def _softmax(f: Array) -> Array:
     return np.asarray(e / e.sum(axis=0))
 
 
-def false_discoveries(p_values: Array, level: float, exact: bool) -> Mask:
+def false_discoveries(p_values: Array, level: float) -> Mask:
     """Return the rows with the smallest p-values, with this false discovery rate at most.
 
-    Benjamini and Hochberg 1995. If the law of the p-values is not `exact`, the rows between t and
-    4 t tell how many good ones have a p-value of at most t, because a smooth tail goes on, as far
-    as there are enough of them.
+    Benjamini and Hochberg 1995. If the law of the p-values is not that of the data, the rows
+    between t and 4 t tell how many good ones have a p-value of at most t, because a smooth tail
+    goes on, as far as there are enough of them.
     """
     n = len(p_values)
     order = np.argsort(p_values, kind="stable")
     p = p_values[order]
-    expected = n * p
-    if not exact:
-        further = np.minimum(4.0 * p, 1.0)
-        seen = np.searchsorted(p, further, side="right") - np.searchsorted(p, p, side="right")
-        expected *= (seen + ENOUGH) / (n * (further - p) + ENOUGH)
+    further = np.minimum(4.0 * p, 1.0)
+    seen = np.searchsorted(p, further, side="right") - np.searchsorted(p, p, side="right")
+    expected = n * p * (seen + ENOUGH) / (n * (further - p) + ENOUGH)
     below = np.flatnonzero(expected <= level * np.arange(1, n + 1))
     found = np.zeros(n, dtype=np.bool_)
     if len(below):

@@ -9,8 +9,11 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import GammaRegressor, PoissonRegressor, TweedieRegressor
 
 from inlier._internal.typing import Array, Mask
-from inlier.fits.filtering import label_p_values, size_p_values
+from inlier.fits.filtering import false_discoveries, judged_labels, size_p_values
 from inlier.fits.gradients import Gradients, final, linear_predictions, loss_of, targets
+
+# Of the rows that leave at most this many are good ones, if their law is true.
+LEVEL = 0.25
 
 GradientFunction = Callable[[Any, Any, Any], Any]
 
@@ -67,11 +70,21 @@ def scores(estimator: Any, X: Any) -> Array:
     )
 
 
-def p_values(found: Array, labels: Array | None, trusted: Mask | None) -> Array:
-    """Return for each row the chance of evidence as strong against it."""
-    if labels is None:
-        return size_p_values(found[:, 0], trusted)
-    return label_p_values(found, labels, trusted)
+def smallest_difference(y: Any) -> float:
+    """Return how near two targets can be and yet differ: what is less is an error of rounding."""
+    columns = np.atleast_2d(np.asarray(y, dtype=np.float64).T)
+    gaps = [np.diff(np.unique(column)).min(initial=np.inf) for column in columns]
+    return float(np.linalg.norm(gaps)) if np.isfinite(gaps).all() else 0.0
+
+
+def judged(
+    found: Array, labels: Array | None, least: float, trusted: Mask | None
+) -> tuple[Array, Mask]:
+    """Return for each row the chance of evidence as strong against it, and which rows leave."""
+    if labels is not None:
+        return judged_labels(found, labels, trusted)
+    chance = size_p_values(found[:, 0], least, trusted)
+    return chance, false_discoveries(chance, LEVEL)
 
 
 def losses(estimator: Any, X: Any, y: Any, found: Array, labels: Array | None) -> Array:

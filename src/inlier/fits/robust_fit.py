@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import (
@@ -19,20 +19,27 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from inlier._internal.typing import Array, Mask, Seed
 from inlier._internal.validation import fit_generator
 from inlier.api import Contamination, robust_mean
-from inlier.fits.filtering import SAMPLE, extreme_rows, false_discoveries, trimmed
+from inlier.fits.filtering import SAMPLE, extreme_rows, trimmed
 from inlier.fits.gradients import final
-from inlier.fits.judging import GradientFunction, evidence, gradients_of, losses, p_values
+from inlier.fits.judging import (
+    LEVEL,
+    GradientFunction,
+    evidence,
+    gradients_of,
+    judged,
+    losses,
+    smallest_difference,
+)
 from inlier.given.contamination import check_contamination
 from inlier.results.result import RobustMeanResult
 
-# Of the rows that leave at most this many are good ones, if their law is true.
-LEVEL = 0.25
 # Rounds in which gradients are filtered: as they are, and with small ones counted as typical ones.
 ROUNDS = (False, True, False, True)
 # Of the rows each removes at most this many, or the fraction that is told.
 STEP = 0.125
 # Rounds in which rows return, judged by a fit that saw them, and then by one that did not.
 RETURNS, CONFIRMATIONS, FOLDS = 4, 4, 3
+
 # Fewer rows, or rows of a class, than this are not judged.
 FEWEST = 20
 
@@ -245,9 +252,9 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
             found = training.evidence(model)
             if unseen:
                 found = training.unseen(kept, found, random)
-            chance = training.p_values(found, inside, stays)
+            chance, leave = training.judged(found, inside, stays)
             before = kept
-            kept, agree = _judged(chance, groups, inside, stays, training.labels is not None)
+            kept, agree = _kept(chance, leave, groups, inside)
             same = bool((kept == before).all())
             if not same:
                 model = training.fit(kept)
@@ -369,6 +376,7 @@ class _Training:
             self.X = np.asarray(X)
         if y is not None and not hasattr(y, "iloc"):
             self.y = np.asarray(y)
+        self.least = smallest_difference(y) if is_regressor(owner.estimator) else 0.0
 
     def groups(self) -> list[Array]:
         """Return the rows that are judged together: all, or those of each class."""
@@ -399,14 +407,16 @@ class _Training:
     def extreme(self, groups: list[Array], random: np.random.Generator) -> Mask:
         return extreme_rows(final(self.plain, self.X)[1], groups, random)
 
-    def p_values(self, found: Array, inside: Mask, stays: Mask) -> Array:
-        """Return the p-values of the rows inside, and 0 for the others."""
+    def judged(self, found: Array, inside: Mask, stays: Mask) -> tuple[Array, Mask]:
+        """Return the p-values of the rows inside, 0 for the others, and which of them leave."""
         rows = np.flatnonzero(inside)
         known = stays.sum() >= FEWEST and self.has_all(stays)
         labels = None if self.labels is None else self.labels[rows]
-        chance = np.zeros(self.n)
-        chance[rows] = p_values(found[rows], labels, stays[rows] if known else None)
-        return chance
+        chance, leave = np.zeros(self.n), np.zeros(self.n, dtype=np.bool_)
+        chance[rows], leave[rows] = judged(
+            found[rows], labels, self.least, stays[rows] if known else None
+        )
+        return chance, leave & ~stays
 
     def losses(self, model: Any, found: Array) -> Array:
         return losses(model, self.X, self.y, found, self.labels)
@@ -467,18 +477,16 @@ def _sampled(groups: list[Array], rows: Mask, stays: Mask, random: np.random.Gen
     return rows | stays
 
 
-def _judged(
-    chance: Array, groups: list[Array], inside: Mask, stays: Mask, exact: bool
-) -> tuple[Mask, bool]:
+def _kept(chance: Array, leave: Mask, groups: list[Array], inside: Mask) -> tuple[Mask, bool]:
     """Return the rows that are kept, at least half of each group, and whether those agree."""
     kept, agree = inside.copy(), True
     for group in groups:
         rows = group[inside[group]]
-        leave = false_discoveries(chance[rows], LEVEL, exact) & ~stays[rows]
-        if 2 * (len(group) - len(rows) + leave.sum()) >= len(group):
+        gone = leave[rows]
+        if 2 * (len(group) - len(rows) + gone.sum()) >= len(group):
             agree = False
-            leave &= chance[rows] < np.median(chance[rows])
-        kept[rows[leave]] = False
+            gone &= chance[rows] < np.median(chance[rows])
+        kept[rows[gone]] = False
     return kept, agree
 
 
