@@ -12,8 +12,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from cases import cases
 from inlier.fits import torch_gradients
-from inlier.fits.filtering import along_largest, false_discoveries, judged_labels, size_p_values
+from inlier.fits.filtering import along_largest
 from inlier.fits.gradients import Gradients, linear_predictions, loss_of, targets
+from inlier.fits.judging import false_discoveries, judged_labels, size_p_values
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 4))
@@ -201,16 +202,16 @@ def test_the_rate_of_false_discoveries():
     shares = []
     for _ in range(200):
         p = np.r_[rng.random(180), 1e-6 * rng.random(20)]
-        found = np.flatnonzero(false_discoveries(p, 0.25))
+        found = np.flatnonzero(false_discoveries(p))
         assert len(found) >= 20
         shares.append(np.mean(found < 180))
     assert np.mean(shares) < 0.25
-    assert not false_discoveries(np.ones(5), 0.25).any()
+    assert not false_discoveries(np.ones(5)).any()
 
 
 def test_rows_beyond_a_gap_are_found_where_the_law_has_too_long_a_tail():
     p = np.r_[np.linspace(0.1, 1.0, 900), np.full(50, 0.02)]
-    np.testing.assert_array_equal(false_discoveries(p, 0.25), p < 0.1)
+    np.testing.assert_array_equal(false_discoveries(p), p < 0.1)
 
 
 # -- Networks -------------------------------------------------------------------------------------

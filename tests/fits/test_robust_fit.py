@@ -178,7 +178,7 @@ def test_trusted_rows_stay():
     assert not model.support_[1:40].any()
     again = RobustFit(LinearRegression()).fit(X, y, trusted=np.isin(np.arange(300), checked))
     np.testing.assert_array_equal(again.support_, model.support_)
-    with pytest.raises(ValueError, match="trusted must be numbers of rows below 300"):
+    with pytest.raises(ValueError, match="trusted has the index 400, but X has 300 rows"):
         model.fit(X, y, trusted=[400])
 
 

@@ -15,8 +15,8 @@ from sklearn import linear_model, svm
 
 from inlier._internal.typing import Array
 
-# At a kink of its loss a row may have any gradient between those of both sides, and a row that holds
-# the fit ends there: within this precision of the kink, to which solvers go, it has the longer one.
+# At a kink of its loss a row may have any gradient between those of both sides, and a row that
+# holds the fit ends there: this near to it, as near as solvers go, it has the longer one.
 AT_KINK = 1e-3
 
 Function = Callable[[Array, Array], Array]
