@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-import inlier.federated
 from cases import cases
 from inlier import WeakEvidenceWarning
 from inlier.federated import DoubtfulRoundError, Record, aggregate
@@ -268,7 +267,7 @@ def test_the_record_goes_by_name():
         X[names < 8] += shift
         result = aggregate(X, record=record, clients=names.tolist())
     assert sorted(result.clients[i] for i in result.rejected) == list(range(8))
-    assert record.rounds == 25
+    assert record.counts.min() == pytest.approx((1.0 - 0.9**25) / 0.1)
 
 
 def test_a_dict_of_clients():
@@ -322,13 +321,6 @@ def test_the_weights_give_the_update_and_nothing_that_was_sent_is_changed():
     alone = quietly(X[:1])
     result.update[:] = alone.update[:] = 0.0
     np.testing.assert_array_equal(X, before)
-
-
-def test_the_callable_wrapper_is_gone():
-    with pytest.raises(ImportError, match=r"RobustAggregator was removed: use aggregate\("):
-        from inlier.federated import RobustAggregator  # noqa: F401
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        inlier.federated.nothing
 
 
 def test_flower_is_asked_for_by_its_extra(monkeypatch):

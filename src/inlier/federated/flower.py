@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 
 from inlier._internal.optional import optional
-from inlier._internal.removed import removed
 from inlier._internal.validation import check_choice
 from inlier.federated.aggregation import ON_DOUBT, Aggregate, aggregate
 from inlier.federated.messages import capped_counts
@@ -19,11 +18,6 @@ PURPOSE = "For the strategy for Flower"
 flwr_app = optional("flwr.app", PURPOSE, "flower")
 flwr_common = optional("flwr.common", PURPOSE, "flower")
 FedAvg: Any = optional("flwr.serverapp.strategy", PURPOSE, "flower").FedAvg
-
-__getattr__ = removed(
-    __name__,
-    {"RobustFedAvgLegacy": "use RobustFedAvg, for flwr.serverapp; or aggregate in aggregate_fit"},
-)
 
 
 class RobustFedAvg(FedAvg):
