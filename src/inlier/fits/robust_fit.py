@@ -230,7 +230,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         """Return a method or attribute of the estimator, the fitted one as soon as there is one."""
         if name == "result_":  # its property did not find the data
             raise AttributeError(
-                "result_ needs the data of the fit, which is not pickled: fit again."
+                "result_ needs the data of the fit, which are not pickled: fit, or fit again."
             )
         own = vars(self).get("estimator_", vars(self).get("estimator"))
         if own is None or name.startswith(("_", "fit", "partial_fit", "set_")):
