@@ -102,6 +102,8 @@ def test_a_million_layers_are_not_read():
 
     messages = read_messages([{"a": GOOD}, Many(), {"a": GOOD}])
     assert messages.faults == {1: "sent 1000000 layers where most sent 1"}
+    messages = read_messages([Many(), {"a": GOOD}])  # nor where as many sent so many
+    assert messages.faults == {0: "sent 1000000 layers where most sent 1"}
 
 
 @cases(

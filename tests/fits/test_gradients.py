@@ -12,8 +12,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from cases import cases
 from inlier.fits import torch_gradients
-from inlier.fits.filtering import along_largest, false_discoveries, label_p_values, size_p_values
+from inlier.fits.filtering import along_largest
 from inlier.fits.gradients import Gradients, linear_predictions, loss_of, targets
+from inlier.fits.judging import false_discoveries, judged_labels, size_p_values
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 4))
@@ -85,6 +86,23 @@ def test_gradients_of_an_unpenalised_fit_add_up_to_nothing(fitted):
     np.testing.assert_allclose(total, 0.0, atol=0.02)
 
 
+@cases(
+    ("model", "y"),
+    [
+        (svm.LinearSVC(loss="hinge", C=0.1, random_state=0, tol=1e-6, max_iter=10**6), TWO),
+        (svm.LinearSVR(epsilon=0.5, C=0.1, random_state=0, tol=1e-6, max_iter=10**6), LINE),
+    ],
+)
+def test_rows_that_hold_a_fit_at_the_kink_of_its_loss_have_a_gradient(model, y):
+    """A row far out in X ends on the kink, where rounding would decide its gradient."""
+    for size in (1.0, -1.0):
+        rows, target = X.copy(), np.where(y > 0.0, 1, 0) if y is TWO else y.copy()
+        rows[0] = 30.0 * size * np.array([1.0, -1.0, 0.5, 0.0])
+        target[0] = size < 0.0 if y is TWO else -3.0 * size
+        found = Gradients.of(model.fit(rows, target), rows, target)
+        assert abs(found.derivatives[0, 0]) == 1.0
+
+
 def test_gradients_are_those_of_the_last_step():
     scaled = StandardScaler().fit_transform(3.0 * X + 1.0)
     pipeline = make_pipeline(StandardScaler(), linear_model.Ridge()).fit(3.0 * X + 1.0, LINE)
@@ -135,10 +153,20 @@ def test_the_direction_of_largest_variance(floored, y, kind):
 def test_p_values_of_sizes_are_those_of_a_normal_law_in_logarithms():
     sizes = np.exp(1.0 + 2.0 * np.random.default_rng(0).standard_normal(4000))
     for reference in (None, np.arange(4000) < 2000):
-        found = size_p_values(sizes, reference)
+        found = size_p_values(sizes, 0.0, reference)
         for level in (0.01, 0.1, 0.5):
             assert np.mean(found <= level) == pytest.approx(level, rel=0.25)
-    np.testing.assert_array_equal(size_p_values(np.ones(9), np.ones(9, bool)), 1.0)
+    np.testing.assert_array_equal(size_p_values(np.zeros(9), 0.0, np.ones(9, bool)), 1.0)
+
+
+def test_no_law_of_sizes_is_tighter_than_that_of_normal_noise():
+    """Most rows fit up to rounding, a few are far out, and the others are alike."""
+    rounding = 1e-12 * np.random.default_rng(0).random(400)
+    for least in (0.0, 1e-6):
+        found = size_p_values(np.r_[rounding, np.full(20, 1.0)], least, None)
+        assert found[400:].max() < 1e-6 and found[:400].min() > 0.05
+    equal = size_p_values(np.r_[np.full(400, 0.01), np.full(20, 1.0)], 0.0, None)
+    assert equal[400:].max() < 0.001 and equal[:400].min() > 0.5
 
 
 def test_p_values_of_labels_are_calibrated():
@@ -147,35 +175,43 @@ def test_p_values_of_labels_are_calibrated():
     chances = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     labels = (chances.cumsum(axis=1) < rng.random((6000, 1))).sum(axis=1)
     reference = np.arange(6000) < 5000
-    np.testing.assert_array_equal(label_p_values(7.0 * scores + 1.0, labels, None), 1.0)
+    chance, leave = judged_labels(7.0 * scores + 1.0, labels, None)
+    assert (chance == 1.0).all() and not leave.any()
     flipped = rng.random(6000) < 0.1
     spoiled = np.where(flipped, (labels + 1) % 3, labels)
-    for given, known in ((labels, reference), (spoiled, None)):
-        found = label_p_values(7.0 * scores + 1.0, given, known)
+    good = np.where(reference, labels, spoiled)
+    for given, known in ((good, reference), (spoiled, None)):
+        found, leave = judged_labels(7.0 * scores + 1.0, given, known)
         own = chances[np.arange(6000), given][:, None]
         exact = np.where(chances <= own, chances, 0.0).sum(axis=1)
         assert np.mean(np.abs(found - exact)) < 0.02
         for level in (0.01, 0.05, 0.2):  # good rows never more often than they say
             assert np.mean(found[given == labels] <= level) < 1.2 * level
+        assert np.mean(leave[given != labels]) > 0.4 > 0.03 > np.mean(leave[given == labels])
+        # The others have the slope of good rows: those that leave balance those that stay.
+        assert slope_of(scores[~leave], given[~leave]) == pytest.approx(1.0, abs=0.1)
 
 
-@cases("exact", [True, False])
-def test_the_rate_of_false_discoveries(exact):
+def slope_of(scores, labels):
+    model = linear_model.LogisticRegression(C=np.inf, max_iter=1000).fit(scores, labels)
+    return float(np.linalg.norm(model.coef_ - model.coef_.mean(axis=0)) / np.sqrt(2.0))
+
+
+def test_the_rate_of_false_discoveries():
     rng = np.random.default_rng(0)
     shares = []
     for _ in range(200):
         p = np.r_[rng.random(180), 1e-6 * rng.random(20)]
-        found = np.flatnonzero(false_discoveries(p, 0.25, exact))
+        found = np.flatnonzero(false_discoveries(p))
         assert len(found) >= 20
         shares.append(np.mean(found < 180))
     assert np.mean(shares) < 0.25
-    assert not false_discoveries(np.ones(5), 0.25, exact).any()
+    assert not false_discoveries(np.ones(5)).any()
 
 
 def test_rows_beyond_a_gap_are_found_where_the_law_has_too_long_a_tail():
     p = np.r_[np.linspace(0.1, 1.0, 900), np.full(50, 0.02)]
-    np.testing.assert_array_equal(false_discoveries(p, 0.25, exact=False), p < 0.1)
-    assert not false_discoveries(p, 0.25, exact=True).any()
+    np.testing.assert_array_equal(false_discoveries(p), p < 0.1)
 
 
 # -- Networks -------------------------------------------------------------------------------------

@@ -109,11 +109,14 @@ def judge(
         if size <= 0.25 * len(leaders):
             suspects = within.tolist()
             break
-        # Rejected are fewer than half, of the different updates as well as of the clients.
-        halved = size > most or 2 * len(within) >= int(kept.sum())
+        are_sure, gathered = sure_members(G[np.ix_(leaders, leaders)], members)
+        # Rejected are fewer than half, of the different updates as well as of the clients. The rest
+        # may also be as many malicious clients as there can be, and an honest one in their middle.
+        around_one = gathered and len(leaders) - size <= most + 1
+        halved = size > most or around_one or 2 * len(within) >= int(kept.sum())
         if halved:
             break
-        sure = leaders[members][sure_members(G[np.ix_(leaders, leaders)], members)]
+        sure = leaders[members][are_sure]
         rejected = np.isin(voice, sure)
         reason = (
             f"stands apart with {size - 1} others that act together: "
@@ -264,8 +267,10 @@ def group_apart(C: Array) -> tuple[Mask, float] | None:
     return members, between
 
 
-def sure_members(G: Array, members: Mask) -> Mask:
+def sure_members(G: Array, members: Mask) -> tuple[Mask, bool]:
     """Return which members of a group that stands apart are to be rejected.
+
+    And whether the others may have gathered around one of them, which has hardly any noise then.
 
     Malicious clients may gather beside an honest one to have it rejected with them. It is then on
     the way to their center rather than about it, or has little noise of its own about it. With H
@@ -286,7 +291,7 @@ def sure_members(G: Array, members: Mask) -> Mask:
     beyond = along >= BEYOND * np.median(usual)
     has_noise = noise >= OWN * np.median(usual)
     found: Mask = (along >= ALONG * np.median(along)) & (has_noise | beyond)
-    return found
+    return found, bool(usual.min() < (1.0 - OWN) * max(np.median(noise), np.median(usual)))
 
 
 def best_cut(u: Array) -> tuple[float, Mask]:

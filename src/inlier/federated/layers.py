@@ -39,7 +39,7 @@ def is_floating(layer: Any) -> bool:
 def lengths(clients: list[list[Any]]) -> Array:
     """Return the length of each update over its floating point layers; nan where not finite.
 
-    One pass, or two where squares are out of range. A length is at most 1e300.
+    Two passes, so that no square is out of range. A length is at most 1e300.
     """
     found = np.zeros(len(clients))
     for i, layers in enumerate(clients):
@@ -113,29 +113,19 @@ def combined(clients: list[list[Any]], coefficients: Array) -> list[Any]:
 
 
 def _length(layer: Any) -> float:
-    """Return the length of one layer; nan if it is not finite."""
+    """Return the length of one layer, in units of its largest entry; nan if it is not finite."""
     xp = namespace(layer)
     flat = xp.reshape(layer, (-1,))
     parts = [flat[part] for part in pieces(flat.shape[0], DEVICE_COLUMNS)]
     dtype = getattr(xp, working_precision(dtype_name(layer)).name)
-
-    def square(dtype: Any, unit: float = 1.0) -> float:
-        total = 0.0
-        for part in parts:
-            x = xp.astype(part, dtype, copy=False)
-            x = x if unit == 1.0 else x / unit
-            total += float(x @ x)
-        return total
-
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        found = square(dtype)
-        if SAFE**-2 < found < SAFE**2:
-            return float(np.sqrt(found))
-        # Too long, too short or not finite: again, in units of the largest entry.
-        largest = float(np.max([float(xp.max(xp.abs(part))) for part in parts], initial=0.0))
-        if largest == 0.0 or not np.isfinite(largest):
-            return 0.0 if largest == 0.0 else float("nan")
-        return min(largest * float(np.sqrt(square(xp.float64, largest))), 1e300)
+    largest = float(np.max([float(xp.max(xp.abs(part))) for part in parts], initial=0.0))
+    if largest == 0.0 or not np.isfinite(largest):
+        return 0.0 if largest == 0.0 else float("nan")
+    squares = 0.0
+    for part in parts:
+        x = xp.astype(part, dtype, copy=False) / largest
+        squares += float(x @ x)
+    return min(largest * float(np.sqrt(squares)), 1e300)
 
 
 def _blocks(

@@ -86,10 +86,12 @@ def read_messages(updates: Any, clients: Iterable[Hashable] | None = None) -> Me
     for i, update in enumerate(sent):
         with _blamed(i, faults):
             outlines[i] = _outline(update)
-    most = Counter(outlines.values()).most_common(1)
+    counts = Counter(outlines.values())
+    # The shorter of two that are equally common: half of the clients cannot stall the others.
+    most = max(counts, key=lambda outline: (counts[outline], -outline[1]), default=(list, 0))
     for i, outline in outlines.items():
         with _blamed(i, faults):
-            found[i] = _message(sent[i], outline, most[0][0])
+            found[i] = _message(sent[i], outline, most)
     if not found:
         return Messages(names, {}, faults, Message(list, {}))
     layout, _ = Counter(message.layout for message in found.values()).most_common(1)[0]

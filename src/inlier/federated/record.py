@@ -26,22 +26,16 @@ class Record:
     Attributes
     ----------
     clients : list
-        In the order of the rows of `sums` and `counts`.
+        In the order of the rows of `sums` and `counts`; those seen last are last.
     sums : array
         Sums over rounds of the correlations of each pair, with decay 0.9.
     counts : array
         Sums of the weights of the rounds in which both took part.
-    seen : array
-        The last round of each client.
-    rounds : int
-        Number of rounds.
     """
 
     clients: list[Hashable] = field(default_factory=list)
     sums: Array = field(default_factory=lambda: np.zeros((0, 0)))
     counts: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    seen: Array = field(default_factory=lambda: np.zeros(0))
-    rounds: int = 0
 
     def observe(self, clients: Sequence[Hashable], correlations: Array) -> Array:
         """Add a round, and return the average correlations of the clients that took part.
@@ -53,23 +47,18 @@ class Record:
         correlations : array of shape (n, n)
             Between them, in this round.
         """
-        self.rounds += 1
-        known = set(self.clients)
-        new = [client for client in clients if client not in known]
-        self.clients = self.clients + new
-        self.sums, self.counts = (np.pad(x, (0, len(new))) for x in (self.sums, self.counts))
-        self.seen = np.pad(self.seen, (0, len(new)))
         place = {client: i for i, client in enumerate(self.clients)}
-        at = np.array([place[client] for client in clients], dtype=np.intp)
-        pairs = np.ix_(at, at)
-        self.sums[pairs] = DECAY * self.sums[pairs] + correlations
-        self.counts[pairs] = DECAY * self.counts[pairs] + 1.0
-        self.seen[at] = self.rounds
-        average: Array = self.sums[pairs] / self.counts[pairs]
-        if len(self.clients) > MOST:
-            latest = np.sort(np.argsort(-self.seen, kind="stable")[:MOST])
-            self.clients = [self.clients[i] for i in latest]
-            self.sums = self.sums[np.ix_(latest, latest)]
-            self.counts = self.counts[np.ix_(latest, latest)]
-            self.seen = self.seen[latest]
+        present, now = set(clients), list(clients)
+        old = [client for client in self.clients if client not in present]
+        # The rows of the last round in their new order: new clients have a row of zeros at the end.
+        order = [place.get(client, len(place)) for client in old + now]
+        self.sums, self.counts = (
+            np.pad(x, (0, 1))[np.ix_(order, order)] for x in (self.sums, self.counts)
+        )
+        here = slice(len(old), None)
+        self.sums[here, here] = DECAY * self.sums[here, here] + correlations
+        self.counts[here, here] = DECAY * self.counts[here, here] + 1.0
+        average: Array = self.sums[here, here] / self.counts[here, here]
+        self.clients = (old + now)[-MOST:]
+        self.sums, self.counts = (x[-MOST:, -MOST:] for x in (self.sums, self.counts))
         return average

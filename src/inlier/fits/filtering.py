@@ -1,17 +1,14 @@
-"""Which rows a fit is started from, and which ones do not belong to it.
+"""What tells which rows a fit starts from: extreme values in X, and long gradients.
 
 Sever (Diakonikolas et al. 2019) removes the rows whose gradients are longest along the direction in
-which gradients vary most, fits again, and repeats. Told no fraction of bad rows, it removes too
-many. So the rows that it keeps are only where the fit starts from: rows return if their losses are
-those of the kept ones, up to chance.
+which gradients vary most, fits again, and repeats.
 """
 
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize
-from scipy.special import chdtri, ndtr, ndtri
+from scipy.sparse.linalg import ArpackError, LinearOperator, svds
 
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
@@ -22,15 +19,8 @@ from inlier.results.novelty import NewRows
 
 # Rows that are looked at, of each class for a classifier: a sample of more.
 SAMPLE = 4096
-# Steps of subspace iteration, and the gain below which it ends: any direction of nearly the largest
-# variance will do.
-STEPS, GAIN, WIDTH = 30, 1e-2, 4
-# Of the logarithm of a slope, in units of the median score.
-STEEPEST = 4.0
-# That labels of good rows are taken for those of bad ones.
-CHANCE = 0.01
-# Rows that tell how many more there are beyond them as well as the law does.
-ENOUGH = 30.0
+# Of the largest variance: any direction of nearly the largest one will do.
+TOLERANCE = 1e-2
 
 
 def extreme_rows(X: Any, groups: list[Array], random: np.random.Generator) -> Mask:
@@ -67,23 +57,6 @@ def extreme_rows(X: Any, groups: list[Array], random: np.random.Generator) -> Ma
     return found
 
 
-def trimmed(
-    gradients: Gradients,
-    kept: Mask,
-    fraction: float,
-    stays: Mask,
-    random: np.random.Generator,
-    floored: bool,
-) -> Mask:
-    """Return the kept rows without a fraction whose gradients are longest along one direction."""
-    rows = np.flatnonzero(kept)
-    length = along_largest(gradients, rows, random, floored)
-    length[stays[rows]] = 0.0
-    left = kept.copy()
-    left[rows[length > np.quantile(length, 1.0 - fraction)]] = False
-    return left
-
-
 def along_largest(
     gradients: Gradients, rows: Array, random: np.random.Generator, floored: bool
 ) -> Array:
@@ -100,39 +73,28 @@ def along_largest(
         center, unit = _units(X, gradients.intercept)
         size = np.linalg.norm(W, axis=1)
         W = W * (np.maximum(size, np.median(size)) / np.where(size > 0.0, size, 1.0))[:, None]
-    q = W.shape[1]
+    q, columns = W.shape[1], X.shape[1] + 1
 
-    def forward(V: Array) -> Array:
-        """Project; V is (outputs, columns + intercept, k)."""
-        scaled = V[:, :-1] / unit[:, None]
-        parts = [
-            X @ v - center @ v + gradients.intercept * last
-            for v, last in zip(scaled, V[:, -1], strict=True)
-        ]
-        found = sum(W[:, [j]] * part for j, part in enumerate(parts))
-        return np.asarray(found - found.mean(axis=0))
+    def forward(v: Array) -> Array:
+        V = v.reshape(q, columns)
+        scaled = V[:, :-1] / unit
+        parts = np.asarray(X @ scaled.T) - scaled @ center + gradients.intercept * V[:, -1]
+        found = (W * parts).sum(axis=1)
+        return np.asarray(found - found.mean())
 
-    def backward(U: Array) -> Array:
-        U = U - U.mean(axis=0)
-        parts = []
-        for j in range(q):
-            weighted = W[:, [j]] * U
-            sums = weighted.sum(axis=0)
-            inner = (np.asarray(X.T @ weighted) - np.outer(center, sums)) / unit[:, None]
-            parts.append(np.vstack([inner, gradients.intercept * sums]))
-        return np.stack(parts)
+    def backward(u: Array) -> Array:
+        weighted = W * (u.ravel() - u.mean())[:, None]
+        sums = weighted.sum(axis=0)
+        inner = (np.asarray(X.T @ weighted).T - np.outer(sums, center)) / unit
+        return np.column_stack([inner, gradients.intercept * sums]).ravel()
 
-    width = min(WIDTH, q * (X.shape[1] + 1))
-    V, value = random.standard_normal((q, X.shape[1] + 1, width)), 0.0
-    for _ in range(STEPS):
-        flat, _ = np.linalg.qr(V.reshape(-1, width))
-        U = forward(flat.reshape(q, -1, flat.shape[1]))
-        squares, mixing = np.linalg.eigh(U.T @ U)
-        if squares[-1] <= value * (1.0 + GAIN):
-            break
-        value = squares[-1]
-        V = backward(U)
-    return np.asarray(np.abs(U @ mixing[:, -1]))
+    table = LinearOperator((len(rows), q * columns), forward, backward, dtype=np.float64)
+    start = random.standard_normal(min(table.shape))
+    try:
+        u, largest, _ = svds(table, k=1, tol=TOLERANCE, v0=start, return_singular_vectors="u")
+    except ArpackError:  # gradients do not vary
+        return np.zeros(len(rows))
+    return np.asarray(np.abs(u[:, 0]) * largest[0])
 
 
 def _units(X: Any, intercept: bool) -> tuple[Array, Array]:
@@ -161,105 +123,3 @@ def _units(X: Any, intercept: bool) -> tuple[Array, Array]:
     common = float(np.sqrt(max(variance[few].mean(), 0.0))) if few.any() else 0.0
     unit[few] = common if common > 0.0 else 1.0
     return center * intercept, unit
-
-
-def size_p_values(sizes: Array, reference: Mask | None) -> Array:
-    """Return the chance of a size as large, by a log-normal law, which allows for heavy tails.
-
-    The law is that of the quartiles of the reference rows. Without any it is that of all rows, and
-    of lower quantiles, which a quarter of bad rows cannot move beyond the quartiles of the others:
-    if it were that of kept rows, it would be true of whatever is kept.
-    """
-    at = np.array([0.5, 0.75]) * (0.75 if reference is None else 1.0)
-    lower, upper = np.quantile(sizes if reference is None else sizes[reference], at)
-    if not 0.0 < lower < upper:
-        return np.ones(len(sizes))
-    low, high = ndtri(at)
-    with np.errstate(divide="ignore"):
-        z = low + np.log(sizes / lower) * ((high - low) / np.log(upper / lower))
-    return np.asarray(ndtr(-z))
-
-
-def label_p_values(scores: Array, labels: Array, reference: Mask | None) -> Array:
-    """Return the chance of a label that is at most as likely, given the scores of all labels.
-
-    Scores become probabilities by a slope and an offset for each label (Platt 1999), and some rows
-    of each label may have it whatever their scores are. If the likelihood of all rows is as large
-    without such rows, up to chance, misfits are what the probabilities explain: all chances are
-    one. If it were for the kept rows to fix the slope, it would be as steep as what they lack.
-
-    Parameters
-    ----------
-    scores : array of shape (n, labels)
-        What a classifier says.
-    labels : int array of shape (n,)
-        The columns that are true.
-    reference : bool array of shape (n,), optional
-        Rows of which every label is one and all are good: these fix the slope.
-    """
-    n, k = scores.shape
-    # Sums over few labels are fast if those of one row lie far apart.
-    scores = np.ascontiguousarray(scores.T) - scores.mean(axis=1)
-    scores = scores / max(float(np.median(np.abs(scores))), 1e-12)
-    rows = np.arange(n) if reference is None else np.flatnonzero(reference)
-    known, own = np.take(scores, rows, axis=1), labels[rows]
-    truth = np.take(np.eye(k), own, axis=1)
-
-    def mean_loss(p: Array) -> tuple[float, Array]:
-        """Of the logarithm of the slope, the offsets, and the shares of the rows of any scores."""
-        shares = p[k + 1 :]
-        chances = _softmax(np.exp(p[0]) * known + p[1 : k + 1, None])
-        chance, rest = (chances * truth).sum(axis=0), 1.0 - shares.sum()
-        total = np.maximum(rest * chance + shares[own], 1e-300)
-        off = (chances - truth) * (rest * chance / total)
-        by_slope, by_share = np.exp(p[0]) * (off * known).sum(), (chance - truth) / total
-        slopes = np.concatenate([[by_slope], off.sum(axis=1), by_share.sum(axis=1)])
-        return -float(np.log(total).mean()), slopes / len(rows)
-
-    # Where rows are separated, no slope is steep enough.
-    bounds = [(-STEEPEST, STEEPEST)] + [(None, None)] * k
-
-    def fitted(start: Array, most: float) -> Any:
-        limits = [*bounds, *[(0.0, most)] * k]
-        return minimize(mean_loss, start, jac=True, method="L-BFGS-B", bounds=limits)
-
-    found = fitted(np.zeros(2 * k + 1), 0.0)
-    if reference is None:
-        # Bad rows with large scores flatten the slope without shares: also start from a steep one.
-        steep = np.eye(1, k + 1)[0] * STEEPEST / 2.0
-        starts = (np.append(p, np.full(k, 0.1 / k)) for p in (found.x[: k + 1], steep))
-        mixed = min((fitted(start, 0.8 / k) for start in starts), key=lambda one: one.fun)
-        if 2.0 * n * (found.fun - mixed.fun) <= chdtri(k, CHANCE):
-            return np.ones(n)
-        found = mixed
-    chances = _softmax(np.exp(found.x[0]) * scores + found.x[1 : k + 1, None])
-    least = chances[labels, np.arange(n)]
-    return np.asarray(np.where(chances <= least, chances, 0.0).sum(axis=0))
-
-
-def _softmax(f: Array) -> Array:
-    """Return the probabilities of each column."""
-    e = np.exp(f - f.max(axis=0))
-    return np.asarray(e / e.sum(axis=0))
-
-
-def false_discoveries(p_values: Array, level: float, exact: bool) -> Mask:
-    """Return the rows with the smallest p-values, with this false discovery rate at most.
-
-    Benjamini and Hochberg 1995. If the law of the p-values is not `exact`, the rows between t and
-    4 t tell how many good ones have a p-value of at most t, because a smooth tail goes on, as far
-    as there are enough of them.
-    """
-    n = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    p = p_values[order]
-    expected = n * p
-    if not exact:
-        further = np.minimum(4.0 * p, 1.0)
-        seen = np.searchsorted(p, further, side="right") - np.searchsorted(p, p, side="right")
-        expected *= (seen + ENOUGH) / (n * (further - p) + ENOUGH)
-    below = np.flatnonzero(expected <= level * np.arange(1, n + 1))
-    found = np.zeros(n, dtype=np.bool_)
-    if len(below):
-        found[order[: below[-1] + 1]] = True
-    return found

@@ -3,62 +3,35 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
     _routing_enabled,
     process_routing,
 )
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from inlier._internal.typing import Array, Mask, Seed
 from inlier._internal.validation import fit_generator
 from inlier.api import Contamination, robust_mean
-from inlier.fits.filtering import SAMPLE, extreme_rows, false_discoveries, trimmed
-from inlier.fits.gradients import final
-from inlier.fits.judging import GradientFunction, evidence, gradients_of, losses, p_values
+from inlier.data import as_table
+from inlier.fits.filtering import SAMPLE, along_largest, extreme_rows
+from inlier.fits.gradients import Gradients, final
+from inlier.fits.judging import LEVEL
+from inlier.fits.training import FEWEST, GradientFunction, Training
 from inlier.given.contamination import check_contamination
+from inlier.given.trusted import trusted_mask
+from inlier.linalg.eigenpairs import verified_top
 from inlier.results.result import RobustMeanResult
 
-# Of the rows that leave at most this many are good ones, if their law is true.
-LEVEL = 0.25
 # Rounds in which gradients are filtered: as they are, and with small ones counted as typical ones.
 ROUNDS = (False, True, False, True)
 # Of the rows each removes at most this many, or the fraction that is told.
 STEP = 0.125
 # Rounds in which rows return, judged by a fit that saw them, and then by one that did not.
-RETURNS, CONFIRMATIONS, FOLDS = 4, 4, 3
-# Fewer rows, or rows of a class, than this are not judged.
-FEWEST = 20
-
-
-def _passed(name: str, does: str) -> Any:
-    """Return a method that the fitted estimator carries out, if it has it."""
-
-    def has(self: "RobustFit") -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), name)
-        return True
-
-    def method(self: "RobustFit", X: Any, **params: Any) -> Any:
-        check_is_fitted(self)
-        return getattr(self.estimator_, name)(X, **params)
-
-    method.__name__, method.__qualname__ = name, f"RobustFit.{name}"
-    method.__doc__ = f"""{does} by the fitted estimator.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the columns of the fit.
-        **params
-            Passed on to the estimator.
-        """
-    return available_if(has)(method)
+RETURNS = ((False, 4), (True, 2))
 
 
 class RobustFit(MetaEstimatorMixin, BaseEstimator):
@@ -114,6 +87,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
+    Other methods and attributes, such as `predict`, `score` or `coef_`, are those of `estimator_`.
     `sample_weight` weights the rows of the fits, and does not affect which rows are removed.
 
     References
@@ -136,6 +110,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
     """
 
     estimator_: Any
+    _result: RobustMeanResult | None
 
     def __init__(
         self,
@@ -179,17 +154,14 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
             params = {**params, "sample_weight": sample_weight}
         self.estimator_ = plain = clone(self.estimator).fit(X, y, **params)
         n = _num_samples(X)
-        self.n_iter_ = 1
-        self._training = training = _Training(self, plain, X, y, params, n)
-        self._result: RobustMeanResult | None = None
-        stays = _trusted(trusted, n)
-        groups = training.groups()
+        stays = np.zeros(n, dtype=np.bool_) if trusted is None else trusted_mask(trusted, n)
+        training = Training(self.estimator, self.gradients, X, y, params, stays)
+        self._training, self._result = training, None
         everything = np.ones(n, dtype=np.bool_)
-        self.support_, self.p_values_ = everything, np.ones(n)
-        found = training.evidence(plain)
-        losses = training.losses(plain, found)
+        self.support_, self.p_values_, self.n_iter_ = everything, np.ones(n), 1
+        losses = training.losses(plain)
         self.plain_loss_ = self.robust_loss_ = float(losses.mean())
-        if not groups:
+        if not training.groups:
             self.message_ = f"Fewer than {FEWEST} rows, in every class: none were judged."
             return self
         most = n if told is None else int(2.0 * told * n * (1.0 + 1e-12))
@@ -198,63 +170,45 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
             """Take a fit, unless the plain one describes the kept rows better."""
             if not 0 < int((~kept).sum()) <= most:
                 return False
-            own = training.losses(model, training.evidence(model))
-            before, after = float(losses[kept].mean()), float(own[kept].mean())
+            before, after = (float(x[kept].mean()) for x in (losses, training.losses(model)))
             if after > before:
                 return False
             self.estimator_, self.support_, self.p_values_ = model, kept, chance
             self.plain_loss_, self.robust_loss_ = before, after
             return True
 
-        inside = ~training.extreme(groups, random) | stays
-        model = training.fit(inside)
+        inside = ~extreme_rows(final(plain, training.X)[1], training.groups, random) | stays
+        model = plain if inside.all() else training.fit(inside)
         if not take(inside, model, inside.astype(np.float64)):
             inside, model = everything, plain
-        kept = _sampled(groups, inside, stays, random)
+        kept = inside.copy()
+        for group in training.groups:
+            if len(group) > SAMPLE:
+                kept[random.choice(group, len(group) - SAMPLE, replace=False)] = False
+        kept |= stays
         for floored in ROUNDS:
             gradients = training.gradients(model)
-            for rows in groups:
-                own = np.zeros(n, dtype=np.bool_)
-                own[rows] = kept[rows]
-                left = trimmed(gradients, own, step, stays, random, floored)
-                kept[rows] = left[rows]
+            for group in training.groups:
+                rows = group[kept[group]]
+                length = along_largest(gradients, rows, random, floored)
+                length[stays[rows]] = 0.0
+                kept[rows[length > np.quantile(length, 1.0 - step)]] = False
             model = training.fit(kept)
-        kept, model, chance = self._returned(training, kept, model, groups, inside, stays, random)
-        if chance is not None:
+        for unseen, rounds in RETURNS:
+            for _ in range(rounds):
+                found = training.evidence(model)
+                if unseen:
+                    found = training.unseen(kept, found, random)
+                before = kept
+                chance, kept, agree = training.judged(found, inside)
+                if (kept == before).all():
+                    break
+                model = plain if kept.all() else training.fit(kept)
+        if agree:
             take(kept, model, chance)
+        self.n_iter_ += training.n_fits
         self.message_ = _message(self.support_, inside)
         return self
-
-    def _returned(
-        self,
-        training: "_Training",
-        kept: Mask,
-        model: Any,
-        groups: list[Array],
-        inside: Mask,
-        stays: Mask,
-        random: np.random.Generator,
-    ) -> tuple[Mask, Any, Array | None]:
-        """Return the rows that belong to a fit, that fit, and the p-values of all rows.
-
-        There are no p-values if the fit describes fewer than half of the rows.
-        """
-        unseen, rounds = False, {False: RETURNS, True: CONFIRMATIONS}
-        while rounds[unseen]:
-            rounds[unseen] -= 1
-            found = training.evidence(model)
-            if unseen:
-                found = training.unseen(kept, found, random)
-            chance = training.p_values(found, inside, stays)
-            before = kept
-            kept, agree = _judged(chance, groups, inside, stays, training.labels is not None)
-            same = bool((kept == before).all())
-            if not same:
-                model = training.fit(kept)
-            if same and unseen:
-                break
-            unseen = unseen or same or not rounds[False]
-        return kept, model, chance if agree else None
 
     @property
     def result_(self) -> RobustMeanResult:
@@ -264,22 +218,24 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         each row by features. Its support solves that problem, and may differ from `support_`.
         Computed on first use from the data of the fit, which are not pickled.
         """
-        check_is_fitted(self)
-        if not hasattr(self, "_training"):
-            raise AttributeError("result_ needs the data of the fit: fit again.")
         if self._result is None:
             self._result = _certified(self._training.gradients(self.estimator_), self.support_)
         return self._result
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
+        state = super().__getstate__()
         return {key: value for key, value in state.items() if key not in ("_training", "_result")}
 
-    predict = _passed("predict", "Predict")
-    predict_proba = _passed("predict_proba", "Predict probabilities of classes")
-    predict_log_proba = _passed("predict_log_proba", "Predict log-probabilities of classes")
-    decision_function = _passed("decision_function", "Compute the decision function")
-    transform = _passed("transform", "Transform")
+    def __getattr__(self, name: str) -> Any:
+        """Return a method or attribute of the estimator, the fitted one as soon as there is one."""
+        if name == "result_":  # its property did not find the data
+            raise AttributeError(
+                "result_ needs the data of the fit, which are not pickled: fit, or fit again."
+            )
+        own = vars(self).get("estimator_", vars(self).get("estimator"))
+        if own is None or name.startswith(("_", "fit", "partial_fit", "set_")):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(own, name)
 
     def set_output(self, *, transform: Any = None) -> Self:
         """Set the container of `transform`, as scikit-learn's transformers do.
@@ -293,43 +249,6 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
             if estimator is not None:
                 estimator.set_output(transform=transform)
         return self
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
-        """Score by the fitted estimator; all rows count.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the columns of the fit.
-        y : array of shape (n_samples,) or (n_samples, n_outputs), optional
-            The targets.
-        sample_weight : array of shape (n_samples,), optional
-            Passed on to the estimator.
-        **params
-            Passed on to the estimator.
-        """
-        check_is_fitted(self)
-        if _routing_enabled():
-            given = process_routing(self, "score", sample_weight=sample_weight, **params)
-            params = given.estimator.score
-        elif sample_weight is not None:
-            params = {**params, "sample_weight": sample_weight}
-        return float(self.estimator_.score(X, y, **params))
-
-    @property
-    def classes_(self) -> Any:
-        """The labels that a classifier knows."""
-        return self.estimator_.classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns seen by `fit`."""
-        return int(self.estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Their names, where X has names that are all strings."""
-        return np.asarray(self.estimator_.feature_names_in_)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what is passed on to the estimator."""
@@ -348,140 +267,6 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-class _Training:
-    """The data of a fit, and what a fitted estimator says of them."""
-
-    def __init__(
-        self, owner: RobustFit, plain: Any, X: Any, y: Any, params: dict[str, Any], n: int
-    ) -> None:
-        self.plain, self.owner, self.X, self.y, self.params, self.n = plain, owner, X, y, params, n
-        self.labels = None
-        if is_classifier(owner.estimator):
-            if np.asarray(y).size != n:
-                raise ValueError(
-                    f"y must have one label for each row, but has shape {np.asarray(y).shape}: fit "
-                    "one classifier for each column of y."
-                )
-            self.labels = np.unique(np.asarray(y), return_inverse=True)[1].reshape(-1)
-        if hasattr(X, "tocsr"):
-            self.X = X.tocsr()
-        elif not hasattr(X, "columns"):
-            self.X = np.asarray(X)
-        if y is not None and not hasattr(y, "iloc"):
-            self.y = np.asarray(y)
-
-    def groups(self) -> list[Array]:
-        """Return the rows that are judged together: all, or those of each class."""
-        labels = np.zeros(self.n, dtype=int) if self.labels is None else self.labels
-        groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-        return [rows for rows in groups if len(rows) >= FEWEST]
-
-    def fit(self, kept: Mask) -> Any:
-        if kept.all():
-            return self.plain
-        rows = np.flatnonzero(kept)
-        params = {
-            key: _safe_indexing(value, rows)
-            if value is not None and hasattr(value, "__len__") and len(value) == self.n
-            else value
-            for key, value in self.params.items()
-        }
-        self.owner.n_iter_ += 1
-        target = None if self.y is None else _safe_indexing(self.y, rows)
-        return clone(self.owner.estimator).fit(_safe_indexing(self.X, rows), target, **params)
-
-    def gradients(self, model: Any) -> Any:
-        return gradients_of(model, self.X, self.y, self.owner.gradients, self.n)
-
-    def evidence(self, model: Any) -> Array:
-        return evidence(model, self.X, self.y, self.owner.gradients)
-
-    def extreme(self, groups: list[Array], random: np.random.Generator) -> Mask:
-        return extreme_rows(final(self.plain, self.X)[1], groups, random)
-
-    def p_values(self, found: Array, inside: Mask, stays: Mask) -> Array:
-        """Return the p-values of the rows inside, and 0 for the others."""
-        rows = np.flatnonzero(inside)
-        known = stays.sum() >= FEWEST and self.has_all(stays)
-        labels = None if self.labels is None else self.labels[rows]
-        chance = np.zeros(self.n)
-        chance[rows] = p_values(found[rows], labels, stays[rows] if known else None)
-        return chance
-
-    def losses(self, model: Any, found: Array) -> Array:
-        return losses(model, self.X, self.y, found, self.labels)
-
-    def unseen(self, kept: Mask, found: Array, random: np.random.Generator) -> Array:
-        """Return the evidence, that of kept rows by fits that have not seen them."""
-        rows = np.flatnonzero(kept)
-        seed = int(random.integers(2**31 - 1))
-        if self.labels is None:
-            folds = KFold(FOLDS, shuffle=True, random_state=seed).split(rows)
-        else:
-            least = int(np.bincount(self.labels[rows]).min())
-            if least < FOLDS:
-                return found
-            kind = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-            folds = kind.split(rows, self.labels[rows])
-        found = found.copy()
-        for seen, other in folds:
-            mask = np.zeros(self.n, dtype=np.bool_)
-            mask[rows[seen]] = True
-            found[rows[other]] = self.evidence_of(self.fit(mask), rows[other])
-        return found
-
-    def evidence_of(self, model: Any, rows: Array) -> Array:
-        y = None if self.y is None else _safe_indexing(self.y, rows)
-        return evidence(model, _safe_indexing(self.X, rows), y, self.owner.gradients)
-
-    def has_all(self, rows: Mask) -> bool:
-        """Return whether every class is among some rows."""
-        return self.labels is None or bool(
-            np.bincount(self.labels[rows], minlength=self.labels.max() + 1).all()
-        )
-
-
-def _trusted(trusted: Any, n: int) -> Mask:
-    """Return which rows are trusted."""
-    stays = np.zeros(n, dtype=np.bool_)
-    if trusted is None:
-        return stays
-    rows = np.asarray(trusted)
-    whole = rows.dtype == bool and rows.shape == (n,)
-    numbers = rows.ndim == 1 and rows.dtype.kind in "iu" and bool((np.abs(rows + 0.5) < n).all())
-    if not whole and not numbers:
-        raise ValueError(
-            f"trusted must be numbers of rows below {n}, or a mask of that length, but is an array "
-            f"of {rows.dtype} of shape {rows.shape}."
-        )
-    stays[rows] = True
-    return stays
-
-
-def _sampled(groups: list[Array], rows: Mask, stays: Mask, random: np.random.Generator) -> Mask:
-    """Return all rows without those of large groups that are not in a sample."""
-    rows = rows.copy()
-    for group in groups:
-        if len(group) > SAMPLE:
-            rows[random.choice(group, len(group) - SAMPLE, replace=False)] = False
-    return rows | stays
-
-
-def _judged(
-    chance: Array, groups: list[Array], inside: Mask, stays: Mask, exact: bool
-) -> tuple[Mask, bool]:
-    """Return the rows that are kept, at least half of each group, and whether those agree."""
-    kept, agree = inside.copy(), True
-    for group in groups:
-        rows = group[inside[group]]
-        leave = false_discoveries(chance[rows], LEVEL, exact) & ~stays[rows]
-        if 2 * (len(group) - len(rows) + leave.sum()) >= len(group):
-            agree = False
-            leave &= chance[rows] < np.median(chance[rows])
-        kept[rows[leave]] = False
-    return kept, agree
-
-
 def _message(support: Mask, inside: Mask) -> str:
     gone, extreme = int((~support).sum()), int((~inside).sum())
     if not gone:
@@ -495,20 +280,9 @@ def _message(support: Mask, inside: Mask) -> str:
     return f"{gone} of {len(support)} rows removed: {', and '.join(given)}."
 
 
-def _certified(gradients: Any, support: Mask) -> RobustMeanResult:
+def _certified(gradients: Gradients, support: Mask) -> RobustMeanResult:
     """Return the robust mean of gradients, with the largest deviation of the kept ones as sigma."""
-    table = gradients.table()
-    kept = table[np.flatnonzero(support)]
-    center = np.asarray(kept.mean(axis=0)).ravel()
-    v = np.ones(len(center)) / np.sqrt(len(center))
-    for _ in range(50):
-        along = np.asarray(kept @ v).ravel() - center @ v
-        w = np.asarray(kept.T @ along).ravel() - center * along.sum()
-        length = float(np.linalg.norm(w))
-        if length == 0.0:
-            break
-        v = w / length
-    sigma = float(np.sqrt(np.mean((np.asarray(kept @ v).ravel() - center @ v) ** 2)))
-    if sigma == 0.0:
-        return robust_mean(table)
-    return robust_mean(table, sigma=sigma * 1.01)
+    table, kept = gradients.table(), support.astype(np.float64)
+    top = verified_top(as_table(table), kept, (kept @ table) / kept.sum(), None)
+    sigma = float(np.sqrt(top.high / kept.sum()))
+    return robust_mean(table, sigma=sigma * (1.0 + 1e-6)) if sigma > 0.0 else robust_mean(table)
