@@ -220,14 +220,14 @@ def several_files():
         (
             "t.csv",
             b'a,n\n1,x\n2,"y\n3,z\n4,w\n',
-            "quote before 'y.* is not closed, so that 3 lines",
+            "quote before 'y.* is not closed, so that 2 lines",
         ),
         ("t.csv", b"a,b\n1,1,000\n2,1,001\n3,2,500\n", "line 2 has 3 cells, but the first"),
         ("t.csv", b"a,b\n1,5,2\n1,6,3\n2,5,9\n", "line 2 has 3 cells, but the first"),
         ("t.csv", b"a,b\nkg,cm\n1,2\n3,4\n", "--na-values ... names markers of missing"),
         ("t.csv", b'a,n\n1,x\n2,"y\n3,z', "is not closed, so that 1 line below it is in one"),
         ("t.csv", b"a", "must have at least 2 rows, but has 0"),
-        ("t.csv", (b"1,2\n" * 150) + b"3\n", "record 151 .'3'. has 1 cell,?"),
+        ("t.csv", (b"1,2\n" * 150) + b"3\n", "line 151 has 1 cell,?"),
     ],
 )
 def test_a_wrong_file_is_named(tmp_path, name, raw, said):

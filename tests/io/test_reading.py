@@ -166,7 +166,7 @@ def test_paths_that_lead_nowhere(tmp_path):
 
 @pytest.mark.parametrize(
     ("package", "name"),
-    [("pyarrow", "t.csv"), ("pyarrow", "t.parquet"), ("h5py", "t.h5"), ("zarr", "t.zarr")],
+    [("pyarrow", "t.parquet"), ("h5py", "t.h5"), ("zarr", "t.zarr")],
 )
 def test_a_missing_package_names_the_extra(tmp_path, monkeypatch, package, name):
     WRITERS[name](tmp_path / name, X)
