@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -16,13 +15,12 @@ from inlier._internal.csv_text import Writer
 from inlier._internal.typing import Array, Mask
 from inlier.data.sources.arrow import PARQUET_SUFFIXES
 from inlier.data.sources.base import arrow, listed
-from inlier.data.sources.content import Content, as_arrow, as_words
+from inlier.data.sources.content import Content, as_words
 from inlier.io.reading import LoadedTable
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".dat": "\t"}
 ARROW = (*PARQUET_SUFFIXES, ".feather", ".arrow", ".ipc")
-ARRAYS = (".npy", ".npz")
-TARGETS = (*DELIMITED, *(f"{suffix}.gz" for suffix in DELIMITED), *ARROW, *ARRAYS)
+TARGETS = (*DELIMITED, *(f"{suffix}.gz" for suffix in DELIMITED), *ARROW, ".npy")
 """Suffixes of the files that can be written."""
 Changes = dict[int, tuple[Array, Array]]
 """By column: rows, in the order in which they are written, and their new cells; NaN for empty."""
@@ -70,8 +68,8 @@ def write(
             changes[column] = order[frame.rows[cells[own, 0]]], values[own]
     with replacing(path) as unfinished, _opened(unfinished) as out:
         suffix = _suffix(path)
-        if suffix in ARRAYS:
-            _write_array(content, rows, changes, suffix, out)
+        if suffix == ".npy":
+            _write_array(content, rows, changes, out)
         elif suffix in DELIMITED:
             _write_text(content, rows, changes, suffix, out)
         else:
@@ -87,7 +85,7 @@ def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     check_place(path)
     suffix, content = _suffix(path), frame.content
     where = f"path={str(path)!r}"
-    if suffix not in (*DELIMITED, *ARROW, *ARRAYS):
+    if suffix not in (*DELIMITED, *ARROW, ".npy"):
         raise ValueError(
             f"{where} ends in {suffix!r}, which cannot be written. Choose one of "
             f"{', '.join(TARGETS)}."
@@ -95,7 +93,7 @@ def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     if Path(path).name.lower().endswith(".gz") and suffix not in DELIMITED:
         raise ValueError(f"{where}: only text is compressed by gzip. Leave out .gz.")
     words = [name for name, why in zip(content.names, content.reasons, strict=True) if why]
-    if suffix in ARRAYS and words:
+    if suffix == ".npy" and words:
         raise ValueError(
             f"{where} can hold numbers only, but {content.location} has other columns too: "
             f"{listed(words)}. Write a .csv or .parquet file."
@@ -103,9 +101,8 @@ def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     try:  # to write no rows
         if suffix in ARROW:
             _arrow_writer(content.schema, suffix, io.BytesIO()).close()
-        for kind in content.types if suffix in DELIMITED else ():
-            if kind is not None and not isinstance(kind, np.dtype):
-                arrow().nulls(0, kind).cast(arrow().string())
+        for kind in content.schema.types if suffix in DELIMITED else ():
+            arrow().nulls(0, kind).cast(arrow().string())
     except arrow().ArrowException as error:
         raise ValueError(
             f"{where} cannot hold the columns of {content.location}: {error}. Write a "
@@ -123,7 +120,7 @@ def _kept(content: Content, rows: Mask, changes: Changes) -> Iterator[tuple[list
     read = written = 0
     for block in content.stored(list(range(len(content.names)))):
         kept = np.flatnonzero(rows[read : read + len(block[0])])
-        found = [as_arrow(cells).take(arrow().array(kept)) for cells in block]
+        found = [cells.take(arrow().array(kept)) for cells in block]
         yield found, _within(changes, written, len(kept))
         read, written = read + len(block[0]), written + len(kept)
 
@@ -151,43 +148,28 @@ def _write_text(content: Content, rows: Mask, changes: Changes, suffix: str, out
         for block, new in _kept(content, rows, changes):
             columns = [[word or empty for word in as_words(cells)] for cells in block]
             for j, (places, values) in new.items():
+                style = content.texts[j].style if j in content.texts else None
                 for i, value in zip(places, values, strict=True):
                     word = empty if np.isnan(value) else f"{value:.15g}"
-                    columns[j][i] = word.replace(".", content.decimal(j))
+                    columns[j][i] = word.replace(".", style.decimal if style else ".")
             writer.writerows(zip(*columns, strict=True))
 
 
-def _write_array(
-    content: Content, rows: Mask, changes: Changes, suffix: str, out: BinaryIO
-) -> None:
-    """Write rows in blocks, as `numpy.save` or `numpy.savez` would write all of them."""
+def _write_array(content: Content, rows: Mask, changes: Changes, out: BinaryIO) -> None:
+    """Write rows in blocks, as `numpy.save` would write all of them."""
     every = list(range(len(content.names)))
     dtype = content.dtype(every) if content.array is None else content.array.dtype
     dtype = np.dtype(np.float64) if changes and dtype.kind != "f" else dtype
     about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False}
     read = written = 0
-    with _member(out, suffix, content.options.key or "X") as file:
-        shape = (int(rows.sum()), len(every))
-        np.lib.format.write_array_header_1_0(file, {**about, "shape": shape})
-        for block in content.blocks(every, dtype):
-            kept = block[rows[read : read + len(block)]]
-            for j, (places, values) in _within(changes, written, len(kept)).items():
-                kept[places, j] = values
-            file.write(kept.tobytes())
-            read, written = read + len(block), written + len(kept)
-
-
-@contextmanager
-def _member(out: BinaryIO, suffix: str, key: str) -> Iterator[Any]:
-    """Open the only array of an archive, if a .npz file is written."""
-    if suffix == ".npy":
-        yield out
-        return
-    with (
-        zipfile.ZipFile(out, "w") as archive,
-        archive.open(f"{key}.npy", "w", force_zip64=True) as member,
-    ):
-        yield member
+    shape = (int(rows.sum()), len(every))
+    np.lib.format.write_array_header_1_0(out, {**about, "shape": shape})
+    for block in content.blocks(every, dtype):
+        kept = block[rows[read : read + len(block)]]
+        for j, (places, values) in _within(changes, written, len(kept)).items():
+            kept[places, j] = values
+        out.write(kept.tobytes())
+        read, written = read + len(block), written + len(kept)
 
 
 def _write_arrow(content: Content, rows: Mask, changes: Changes, suffix: str, out: Any) -> None:

@@ -118,7 +118,7 @@ def _content(
     """Name the columns; the index of a data frame has the labels of the rows."""
     pa = arrow()
     about = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-    index = [name for name in (*about.get("index_columns", ()), "") if name in schema.names]
+    index = [name for name in about.get("index_columns", ()) if name in schema.names]
     # Polars writes views of strings, of which pyarrow cannot filter rows.
     plain = {"string_view": pa.string(), "binary_view": pa.binary()}
     fields = [field.with_type(plain.get(str(field.type), field.type)) for field in schema]
@@ -128,21 +128,10 @@ def _content(
         for batch in batches(columns):
             for rows in pieces(len(batch), height):
                 part = batch.slice(rows.start, height).columns
-                types = (fields[j].type for j in columns)
-                # A call less for each of very many columns.
-                yield [
-                    cells if cells.type == kind else cells.cast(kind, safe=False)
-                    for cells, kind in zip(part, types, strict=True)
-                ]
+                pairs = zip(part, (fields[j].type for j in columns), strict=True)
+                yield [cells if cells.type == kind else cells.cast(kind) for cells, kind in pairs]
         pa.default_memory_pool().release_unused()
 
-    return Content(
-        location,
-        options,
-        schema.names,
-        [field.type for field in fields],
-        stored,
-        n=n,
-        label=schema.names.index(index[0]) if index else None,
-        schema=pa.schema(fields, schema.metadata),
-    )
+    schema = pa.schema(fields, schema.metadata)
+    label = schema.names.index(index[0]) if index else None
+    return Content(location, options, schema, stored, n=n, label=label)

@@ -33,55 +33,70 @@ Stored = Callable[[list[int]], Iterable[Sequence[Any]]]
 class Content:
     """Named columns of a file, some of which are numbers. They are read again whenever asked.
 
-    A column has a type of Arrow or of numpy, and comes in arrays of that library. If it has none,
-    it comes as cells of text, and holds numbers if all of them do; such columns are looked through
-    at once. `label` is the number of the column with the labels of the rows, such as the index of a
-    data frame, which is used as numbers only if asked for.
+    `stored` yields some columns as arrays of Arrow. Those that `texts` lists are text, and hold
+    numbers if all of their cells do; they are looked through at once. `label` is the number of the
+    column with the labels of the rows, such as the index of a data frame, which is used as numbers
+    only if asked for.
     """
 
     def __init__(
         self,
         location: Location,
         options: ReadOptions,
-        titles: Sequence[str],
-        types: Sequence[Any],
+        schema: Any,
         stored: Stored,
         *,
         n: int = 0,
+        texts: Iterable[int] = (),
         label: int | None = None,
         notes: Iterable[str] = (),
         first_line: int | None = None,
-        schema: Any = None,
     ) -> None:
-        self.location, self.options, self.types, self.stored = location, options, types, stored
-        self.label, self._schema = label, schema
+        self.location, self.options, self.stored = location, options, stored
         self.first_line = first_line
         """The line of a text in which the first row is."""
         self.unseen: Collection[str] = ()
         """Markers of missing values that occur nowhere, once the numbers were read."""
         self.array: Source | None = None
+        self.notes, titles = [*notes], schema.names
+        if any(titles) and not titles[0]:
+            label = 0
+            self.notes.append(
+                "The first column has no name: it was taken for the labels of the rows."
+            )
+        self.label = label
+        unnamed = [f"x{j}" for j, title in enumerate(titles) if not title and j != label]
+        if unnamed and any(titles):
+            self.notes.append(f"Columns without a name in the header are called {listed(unnamed)}.")
         # Labels without a name stay so, also in what is written.
-        self.names, renamed = distinct(
-            [name or f"x{j}" * (j != label) for j, name in enumerate(titles)]
-        )
-        self.texts = {j: TextColumn(options) for j, kind in enumerate(types) if kind is None}
-        texts = list(self.texts.values())
-        for block in stored(list(self.texts)) if texts else ():
-            for column, cells in zip(texts, block, strict=True):
+        named = [name or f"x{j}" * (j != label) for j, name in enumerate(titles)]
+        self.names = distinct(named)
+        if changed := [new for new, old in zip(self.names, named, strict=True) if new != old]:
+            self.notes.append(f"Columns of the same name were renamed: {listed(changed)}.")
+        self.texts = {j: TextColumn(options) for j in texts}
+        for block in stored(list(self.texts)) if self.texts else ():
+            for column, cells in zip(self.texts.values(), block, strict=True):
                 column.update(cells)
-        self.n = texts[0].n if texts else n
-        found = dict(zip(self.texts, settle(texts, options.delimiter == ";"), strict=True))
-        reasons = [found[j] if j in found else reason_of(kind) for j, kind in enumerate(types)]
-        last = len(reasons) - 1
-        is_empty = last in self.texts and self.texts[last].n_missing == self.n
-        if options.delimiter and last > 0 and is_empty and not titles[last]:
-            reasons[last] = Reason("nothing: the lines end in a delimiter")
-        if label is not None and reasons[label] is None:
-            reasons[label] = LABELS
-        self.reasons = reasons
+                n = column.n
+        self.n = n
+        self.reasons = [
+            None if j in self.texts else reason_of(kind) for j, kind in enumerate(schema.types)
+        ]
         """For each column, why it is not used as numbers."""
-        said = notes_on({self.names[j]: column for j, column in self.texts.items()})
-        self.notes = (*notes, *renamed, *said)
+        found = settle(list(self.texts.values()), options.delimiter == ";")
+        for (j, column), reason in zip(self.texts.items(), found, strict=True):
+            ends = options.delimiter and j == len(titles) - 1 > 0 and not titles[j]
+            if ends and column.n_missing == n:
+                reason = Reason("nothing: the lines end in a delimiter")
+            self.reasons[j] = reason
+        if label is not None and self.reasons[label] is None:
+            self.reasons[label] = LABELS
+        pa = arrow()
+        fields = [field.with_name(name) for field, name in zip(schema, self.names, strict=True)]
+        for j, column in self.texts.items():
+            fields[j] = fields[j].with_type(pa.type_for_alias(column.kind))
+        self.schema = pa.schema(fields, schema.metadata)
+        self.notes += notes_on({self.names[j]: column for j, column in self.texts.items()})
 
     @classmethod
     def of_array(cls, array: Source, location: Location, options: ReadOptions) -> "Content":
@@ -89,11 +104,16 @@ class Content:
         check_table(array, location.label)
         n, d = array.shape
         location.check_size(d * (array.dtype.itemsize + NAME_BYTES))  # a header may announce any d
+        # Of the floating point types, Arrow knows those of at most 8 bytes.
+        native = "f8" if array.dtype.itemsize > 8 else array.dtype.newbyteorder("=")
+        kind = arrow().from_numpy_dtype(np.dtype(native))
 
-        def stored(columns: list[int]) -> Iterator[list[Array]]:
-            return ([block[:, j] for j in columns] for block in blocks_of(array))
+        def stored(columns: list[int]) -> Iterator[list[Any]]:
+            for block in blocks_of(array):
+                own = np.ascontiguousarray(block.T[columns], native)
+                yield [arrow().array(column) for column in own]
 
-        content = cls(location, options, [""] * d, [array.dtype] * d, stored, n=n)
+        content = cls(location, options, arrow().schema([("", kind)] * d), stored, n=n)
         content.array = array
         return content
 
@@ -113,21 +133,28 @@ class Content:
 
     def dtype(self, columns: list[int]) -> np.dtype[Any]:
         """Return a floating point type that holds all columns, because entries may be missing."""
-        kinds = {self.types[j] for j in columns}
-        return working_precision(np.result_type(*map(_numpy_type, kinds)).name)
+        types, kinds = arrow().types, self.schema.types
+        dtypes = {
+            np.float64 if types.is_decimal(kind) or types.is_null(kind) else kind.to_pandas_dtype()
+            for kind in {kinds[j] for j in columns}
+        }
+        return working_precision(np.result_type(*dtypes).name)
 
     def blocks(self, columns: list[int], dtype: np.dtype[Any]) -> Iterator[Array]:
         """Yield the numbers of some columns in blocks of rows."""
-        markers = self.options.na_values or ()
+        if self.array is not None:
+            yield from (block[:, columns].astype(dtype) for block in blocks_of(self.array))
+            return
+        markers, kind = self.options.na_values or (), arrow().from_numpy_dtype(dtype)
         values = {m: value for m in markers if (value := as_number(m)) is not None}
         seen = {marker for column in self.texts.values() for marker in column.seen}
         for part in self.stored(columns):
             block = np.empty((len(part[0]), len(columns)), dtype)
             for k, (j, cells) in enumerate(zip(columns, part, strict=True)):
-                cells = self.typed(j, cells)
-                if not isinstance(cells, np.ndarray):
-                    cells = cells.cast(str(dtype), safe=False).to_numpy(zero_copy_only=False)
-                block[:, k] = cells
+                numbers = self.typed(j, cells)
+                if numbers.type != kind:  # a call less for each of very many columns
+                    numbers = numbers.cast(kind, safe=False)
+                block[:, k] = numbers.to_numpy(zero_copy_only=False)
             for marker, value in values.items():
                 same = block == dtype.type(value)
                 if same.any():
@@ -136,35 +163,14 @@ class Content:
             yield block
         self.unseen = set(markers) - seen
 
+    def typed(self, j: int, cells: Any) -> Any:
+        """Return the cells of a column in its type."""
+        return self.texts[j].cast(cells) if j in self.texts else cells
+
     def words(self, column: int) -> Array:
         """Return a column as text, in which what is missing is empty."""
-        cells = (as_words(as_arrow(block[0])) for block in self.stored([column]))
-        return np.concatenate(
-            [np.array(["" if c is None else c for c in own], object) for own in cells]
-        )
-
-    def decimal(self, column: int) -> str:
-        """Return the decimal mark of a column."""
-        style = self.texts[column].style if column in self.texts else None
-        return "." if style is None else style.decimal
-
-    @property
-    def schema(self) -> Any:
-        """The schema of what is written as Arrow; that of the file if it has one."""
-        pa = arrow()
-        if self._schema is not None:
-            fields = [
-                field.with_name(name) for field, name in zip(self._schema, self.names, strict=True)
-            ]
-            return pa.schema(fields, self._schema.metadata)
-        return pa.schema(
-            (name, self.texts[j].kind if kind is None else _arrow_type(kind))
-            for j, (name, kind) in enumerate(zip(self.names, self.types, strict=True))
-        )
-
-    def typed(self, j: int, cells: Any) -> Any:
-        """Return the cells of a column as an array of Arrow."""
-        return self.texts[j].cast(cells) if j in self.texts else cells
+        words = (word or "" for part in self.stored([column]) for word in as_words(part[0]))
+        return np.array(list(words), object)
 
     def source(self, name: str) -> Source:
         """Return all columns as a source, but those with the labels of the rows."""
@@ -180,8 +186,6 @@ class Content:
 
 def reason_of(kind: Any) -> Reason | None:
     """Return why a column of a type is not used as numbers."""
-    if isinstance(kind, np.dtype):
-        return None
     types = arrow().types
     if any(getattr(types, f"is_{name}")(kind) for name in NUMERIC):
         return None
@@ -192,27 +196,6 @@ def reason_of(kind: Any) -> Reason | None:
     return Reason("categories" if types.is_dictionary(kind) else f"values of type {kind}")
 
 
-def _numpy_type(kind: Any) -> np.dtype[Any]:
-    """Return the type of numpy of a column's numbers, in native byte order."""
-    if isinstance(kind, np.dtype):
-        # Of the floating point types, Arrow knows those of at most 8 bytes.
-        return np.dtype(np.float64) if kind.itemsize > 8 else kind.newbyteorder("=")
-    if kind is None or arrow().types.is_decimal(kind) or arrow().types.is_null(kind):
-        return np.dtype(np.float64)
-    return np.dtype(kind.to_pandas_dtype())
-
-
-def _arrow_type(kind: Any) -> Any:
-    return arrow().from_numpy_dtype(_numpy_type(kind)) if isinstance(kind, np.dtype) else kind
-
-
-def as_arrow(cells: Any) -> Any:
-    """Return the cells of a column as an array of Arrow."""
-    if isinstance(cells, np.ndarray):
-        return arrow().array(np.ascontiguousarray(cells, _numpy_type(cells.dtype)))
-    return cells
-
-
 def as_words(cells: Any) -> Sequence[str | None]:
     """Return the cells of a column as text; None for those that are missing."""
     try:
@@ -221,20 +204,16 @@ def as_words(cells: Any) -> Sequence[str | None]:
         return [None if cell is None else str(cell) for cell in cells.to_pylist()]
 
 
-def distinct(names: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Make names differ, such as "a" and "a.1"; and a note if they did not."""
-    taken, changed = set(names), []
-    counts: dict[str, int] = {}
-    out = []
+def distinct(names: list[str]) -> tuple[str, ...]:
+    """Make names differ, such as "a" and "a.1"."""
+    taken, out = set(names), []
+    numbers: dict[str, int] = {}
     for name in names:
         unique = name
-        if name in counts:
-            while unique in taken:
-                counts[name] += 1
-                unique = f"{name}.{counts[name]}"
+        if name in numbers:
+            while (unique := f"{name}.{numbers[name]}") in taken:
+                numbers[name] += 1
             taken.add(unique)
-            changed.append(unique)
-        counts.setdefault(name, 0)
+        numbers.setdefault(name, 1)
         out.append(unique)
-    notes = (f"Columns of the same name were renamed: {listed(changed)}.",) if changed else ()
-    return tuple(out), notes
+    return tuple(out)

@@ -14,7 +14,7 @@ from inlier.data.sources.base import arrow, package, pick
 from inlier.data.sources.content import Content
 from inlier.data.sources.location import ZIP, Location
 from inlier.data.sources.options import ReadOptions
-from inlier.data.sources.text import SAMPLE, Head, labels_among
+from inlier.data.sources.text import SAMPLE, header_of
 
 # A query may select, and nothing else: not even attach another file.
 READS = (
@@ -42,8 +42,8 @@ def of_columns(
     """
     pa = arrow()
     held: list[Any] = []
-    untyped = set()
-    for cells in columns:
+    texts = []
+    for j, cells in enumerate(columns):
         kinds = {type(cell) for cell in cells} - {type(None)}
         if kinds == {float} and all(cell is None or cell.is_integer() for cell in cells):
             cells = [None if cell is None else int(cell) for cell in cells]  # of a spreadsheet
@@ -54,11 +54,13 @@ def of_columns(
         except (pa.ArrowException, OverflowError):
             words = [c if c is None or isinstance(c, str) else str(c) for c in cells]
             held.append(pa.array(words, pa.string()))
-            untyped.add(len(held) - 1)
-    types = [None if j in untyped else cells.type for j, cells in enumerate(held)]
+            texts.append(j)
+    schema = pa.schema([(title, cells.type) for title, cells in zip(titles, held, strict=True)])
     n = len(held[0]) if held else 0
-    stored = lambda columns: [[held[j] for j in columns]]  # noqa: E731
-    return Content(location, options, titles, types, stored, n=n, **more)
+    return Content(
+        location, options, schema, lambda columns: [[held[j] for j in columns]],
+        n=n, texts=texts, **more,
+    )  # fmt: skip
 
 
 def of_records(
@@ -66,10 +68,11 @@ def of_records(
     records: Iterable[Sequence[Any]],
     location: Location,
     options: ReadOptions,
+    **more: Any,
 ) -> Content:
     """Return the columns of records."""
     columns = list(zip(*records, strict=True)) or [()] * len(titles)
-    return of_columns(titles, columns, location, options)
+    return of_columns(titles, columns, location, options, **more)
 
 
 def load_json(location: Location, options: ReadOptions) -> Content:
@@ -127,17 +130,9 @@ def load_spreadsheet(location: Location, options: ReadOptions) -> Content:
     if not rows:
         raise ValueError(f"{location} has no rows below line skip={options.skip}.")
     words = [["" if cell is None else str(cell) for cell in row] for row in rows[:SAMPLE]]
-    head = Head.of(words, options, range(1, len(words) + 1), "row")
-    label, notes = labels_among(head.titles) if head.header else (None, [])
-    columns = zip(*rows[head.above + head.header :], strict=True)
-    return of_columns(
-        head.titles,
-        list(columns) or [()] * len(head.titles),
-        location,
-        replace(options, header=head.header),
-        label=label,
-        notes=[*head.notes, *notes],
-    )
+    above, titles, notes = header_of(words, options, range(1, len(words) + 1), "row")
+    options = replace(options, header=any(titles))
+    return of_records(titles, rows[above:], location, options, notes=notes)
 
 
 def load_sqlite(location: Location, options: ReadOptions) -> Content:

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Self
+from typing import Any
 
-from inlier.data.sources.base import arrow, listed
+from inlier.data.sources.base import arrow
 from inlier.data.sources.content import Content
 from inlier.data.sources.location import CHUNK_BYTES, Location
 from inlier.data.sources.numbers import COMMA, MISSING, POINT
@@ -194,70 +194,46 @@ def _load(file: TextFile, options: ReadOptions, notes: list[str]) -> Content:
     if not any(cell.strip() for row in rows for cell in row):
         below = f" below line skip={options.skip}" if options.skip else ""
         raise ValueError(f"{location} is empty{below}: there is no table in it.")
-    head = Head.of(rows, options, [line for _, line in sample], "line")
-    titles = head.titles
-    labels = [row[0] for row in rows[head.above + 1 :]]
-    wider = head.header and 1 < len(titles) == usual_width(rows) - 1 and delimiter != ","
-    if wider and len(set(labels)) == len(labels):
+    above, titles, said = header_of(rows, options, [line for _, line in sample], "line")
+    labels = [row[0] for row in rows[above:]]
+    wider = 1 < len(titles) == usual_width(rows) - 1 and delimiter != ","
+    if wider and any(titles) and len(set(labels)) == len(labels):
         titles = ["", *titles]  # R writes no title for the labels of rows
-    d, first = len(titles), head.above + head.header
+    d, first_line = len(titles), None
     if d > FEW_COLUMNS:
         location.check_size(COLUMN_BYTES * d)
-    if first:
-        file = replace(file, skip=sample[first - 1][1])
-    label, said = labels_among(titles) if head.header else (None, [])
-    known = (
-        file.skip and first < len(rows) and not any(re.search(r"[\r\n]", c) for c in rows[first])
-    )
+    if above:
+        file = replace(file, skip=sample[above - 1][1])
+    if file.skip and above < len(rows):
+        first_line = sample[above][1] - "".join(rows[above]).count("\n")
     return Content(
         location,
-        replace(options, delimiter=delimiter, header=head.header),
-        titles,
-        [None] * d,
+        replace(options, delimiter=delimiter, header=any(titles)),
+        arrow().schema([(title, "string") for title in titles]),
         partial(file.blocks, d),
-        label=label,
-        notes=[*notes, *head.notes, *said],
-        first_line=sample[first][1] if known else None,
+        texts=range(d),
+        notes=[*notes, *said],
+        first_line=first_line,
     )
 
 
-@dataclass(frozen=True)
-class Head:
-    """What stands above the rows of data."""
+def header_of(
+    rows: list[list[str]], options: ReadOptions, numbers: Sequence[int], what: str
+) -> tuple[int, list[str], list[str]]:
+    """Find the header in the first rows, which have `numbers`, as lines of a text have.
 
-    above: int
-    """Rows that are no part of the table."""
-    header: bool
-    titles: list[str]
-    notes: list[str]
-
-    @classmethod
-    def of(
-        cls, rows: list[list[str]], options: ReadOptions, numbers: Sequence[int], what: str
-    ) -> Self:
-        """Find the header in the first rows, which have `numbers`, as lines of a text have."""
-        above = titles_above(rows) if options.skip is None else 0
-        header = has_header(rows[above:]) if options.header is None else options.header
-        titles = [cell.strip() if header else "" for cell in rows[above]]
-        notes = []
-        if above:
-            count = numbers[above - 1]
-            they, them = ("they are", "them") if count > 1 else ("it is", "it")
-            lines = f"{count} {what}s were" if count > 1 else f"{what} was"
-            notes.append(
-                f"The first {lines} left out: {they} above the table. skip=0 keeps {them}."
-            )
-        return cls(above, header, titles, notes)
-
-
-def labels_among(titles: list[str]) -> tuple[int | None, list[str]]:
-    """Find the column with the labels of the rows: the first, if others have a title; and tell."""
-    label = 0 if not titles[0] and any(titles) else None
-    notes = ["The first column has no name: it was taken for the labels of the rows."]
-    unnamed = [f"x{j}" for j, title in enumerate(titles) if not title and j != label]
-    if unnamed:
-        notes.append(f"Columns without a name in the header are called {listed(unnamed)}.")
-    return label, notes if label is not None else notes[1:]
+    Returns how many rows stand above the data, the titles, which are empty without a header, and
+    what to tell.
+    """
+    above = titles_above(rows) if options.skip is None else 0
+    header = has_header(rows[above:]) if options.header is None else options.header
+    titles, notes = [cell.strip() if header else "" for cell in rows[above]], []
+    if above:
+        count = numbers[above - 1]
+        they, them = ("they are", "them") if count > 1 else ("it is", "it")
+        lines = f"{count} {what}s were" if count > 1 else f"{what} was"
+        notes = [f"The first {lines} left out: {they} above the table. skip=0 keeps {them}."]
+    return above + header, titles, notes
 
 
 def _delimiter(file: TextFile) -> str:
