@@ -134,13 +134,10 @@ def read(
             for role, j in choice.roles.items()
         }
     weighing = None
-    if (j := choice.roles["weights"]) is not None:
-        weighing = check_sample_weight(
-            np.concatenate([block[:, 0] for block in blocks_of(content.numbers([j]))])[rows],
-            int(rows.sum()),
-            f"The column {content.names[j]!r} of weights",
-            1 + np.flatnonzero(rows),
-        )
+    if (weighed := choice.roles["weights"]) is not None:
+        cells = np.concatenate(list(blocks_of(content.numbers([weighed]))))[rows, 0]
+        name = f"The column {content.names[weighed]!r} of weights"
+        weighing = check_sample_weight(cells, len(cells), name, 1 + np.flatnonzero(rows))
     if unseen:
         notes.append(f"Markers of missing values that no column in use has: {listed(unseen)}.")
     if isinstance(X, Source):

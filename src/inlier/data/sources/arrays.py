@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from math import prod
@@ -79,17 +79,22 @@ def load_zarr(location: Location, options: ReadOptions) -> Source:
 
 def load_hdf5(location: Location, options: ReadOptions) -> Source:
     """Open the dataset that is named, or the only one with two dimensions."""
-
-    @contextmanager
-    def opened() -> Iterator[Any]:
-        with _open_hdf5(location) as file:
-            yield the_table(file, location.label, options.key)
-
-    return Source(opened)
+    with _open_hdf5(location) as file:
+        key = the_table(file, location.label, options.key).name
+    return _dataset(location, key, lambda dataset: dataset)
 
 
 def _open_hdf5(location: Location) -> Any:
     return package("h5py").File(location.local_path, "r")
+
+
+def _dataset(location: Location, key: str, view: Callable[[Any], Any]) -> Source:
+    @contextmanager
+    def opened() -> Iterator[Any]:
+        with _open_hdf5(location) as file:
+            yield view(file[key])
+
+    return Source(opened)
 
 
 def the_table(group: Any, name: str, key: str | None = None) -> Any:
@@ -122,14 +127,7 @@ def load_matlab(location: Location, options: ReadOptions) -> Source:
                 for key, X in arrays_in(file).items()
                 if key[0] != "#" and X.ndim == 2
             }
-        key = _matrix(found, location, options)
-
-        @contextmanager
-        def opened() -> Iterator[Any]:
-            with _open_hdf5(location) as file:
-                yield Transposed(file[key])
-
-        return Source(opened)
+        return _dataset(location, _matrix(found, location, options), Transposed)
     matlab: Any = import_module("scipy.io")
     with location.open() as stream:
         found = {name: (shape, kind) for name, shape, kind in matlab.whosmat(stream)}

@@ -199,7 +199,8 @@ def reason_of(kind: Any) -> Reason | None:
 def as_words(cells: Any) -> Sequence[str | None]:
     """Return the cells of a column as text; None for those that are missing."""
     try:
-        return cells.cast(arrow().string()).to_pylist()
+        found: list[str | None] = cells.cast(arrow().string()).to_pylist()
+        return found
     except arrow().ArrowException:  # lists and the like
         return [None if cell is None else str(cell) for cell in cells.to_pylist()]
 

@@ -82,6 +82,12 @@ def as_number(marker: str) -> float | None:
         return None
 
 
+@cache
+def missing_words(markers: tuple[str, ...]) -> Any:
+    """Return the cells that stand for missing values; markers may be numbers, and then do not."""
+    return arrow().array([*MISSING, *(marker for marker in markers if as_number(marker) is None)])
+
+
 class TextColumn:
     """Find out, block by block, how a column of text is read as numbers; then convert it.
 
@@ -95,7 +101,7 @@ class TextColumn:
         self.seen: set[str] = set()
         """The markers that occur."""
         self._markers = set(options.na_values or ())
-        self._missing = [*MISSING, *(m for m in self._markers if as_number(m) is None)]
+        self._missing = missing_words(tuple(options.na_values or ()))
         self.unlike = dict.fromkeys((*self.styles, TRUTH, "whole", ".", ","), 0)
         """How many cells are not in a style, are not integers, or have a point or a comma."""
         self.first: dict[Style | str, tuple[int, str]] = {}
@@ -123,7 +129,7 @@ class TextColumn:
         if unseen := self._markers - self.seen:
             same = compute.is_in(cells, value_set=pa.array(sorted(unseen)))
             self.seen |= set(cells.filter(same).to_pylist())
-        missing = compute.is_in(cells, value_set=pa.array(self._missing))
+        missing = compute.is_in(cells, value_set=self._missing)
         return compute.if_else(missing, pa.scalar(None, cells.type), cells)
 
     def _changes_nothing(self, cells: Any) -> bool:
