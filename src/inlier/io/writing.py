@@ -18,7 +18,7 @@ from inlier.data.sources.base import arrow, listed
 from inlier.data.sources.content import Content, as_words
 from inlier.io.reading import LoadedTable
 
-DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t", ".dat": "\t"}
+DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 ARROW = (*PARQUET_SUFFIXES, ".feather", ".arrow", ".ipc")
 TARGETS = (*DELIMITED, *(f"{suffix}.gz" for suffix in DELIMITED), *ARROW, ".npy")
 """Suffixes of the files that can be written."""
@@ -138,7 +138,7 @@ def _write_text(content: Content, rows: Mask, changes: Changes, suffix: str, out
     """Write cells as text, as they were in a text or in the form of their types."""
     delimiter, kinds = content.options.delimiter, content.location.suffixes
     # It stays unless the text becomes another kind of file.
-    alike = suffix in (".txt", *kinds) or (suffix == ".csv" and not {*kinds} & {*DELIMITED})
+    alike = suffix in (".txt", *kinds) or (suffix == ".csv" and not {*kinds} & {*DELIMITED, ".dat"})
     chosen = delimiter if delimiter is not None and alike else DELIMITED[suffix]
     empty = "nan" if chosen == " " else ""  # several spaces are one delimiter
     with io.TextIOWrapper(out, "utf-8", newline="") as file:

@@ -22,68 +22,42 @@ class Format:
     """A format that can be read."""
 
     name: str
-    suffixes: tuple[str, ...]
-    """Of its files, in lower case."""
     load: Callable[[Location, ReadOptions], Content | Source]
-    options: tuple[str, ...] = ()
+    suffixes: str
+    """Of its files, in lower case."""
+    options: str = ""
     """Fields of `ReadOptions` that the format has."""
     magic: bytes = b"(?!)"
     """A pattern of the first bytes of such a file."""
 
 
-MARKS = ("decimal", "thousands", "na_values")
-TEXT = Format(
-    "delimited text",
-    (".csv", ".tsv", ".tab", ".txt", ".dat"),
-    text.load,
-    ("delimiter", "header", "skip", *MARKS),
-)
-PARQUET = Format("Parquet", arrow.PARQUET_SUFFIXES, arrow.load_parquet, ("na_values",), b"PAR1")
-ZARR = Format("Zarr", (".zarr", ".zarr.zip"), arrays.load_zarr, ("key",))
+MARKS = "decimal thousands na_values"
+TABLES = f"table query {MARKS}"
+STYLES = f"delimiter header skip {MARKS}"
+SHEETS = f"table header skip {MARKS}"
+TEXT = Format("delimited text", text.load, ".csv .tsv .tab .txt .dat", STYLES)
+PARQUET = Format("Parquet", arrow.load_parquet, ".parquet .pq", "na_values", b"PAR1")
+ZARR = Format("Zarr", arrays.load_zarr, ".zarr .zarr.zip", "key")
 FORMATS: tuple[Format, ...] = (
     TEXT,
     PARQUET,
-    Format(
-        "Arrow or Feather",
-        (".arrow", ".feather", ".ipc"),
-        arrow.load_ipc,
-        ("na_values",),
-        arrow.IPC_MAGIC,
-    ),
-    Format(
-        "JSON",
-        (".json", ".jsonl", ".ndjson"),
-        records.load_json,
-        MARKS,
-        rb"\s*(\{|\[\s*[{\[])",
-    ),
+    Format("Arrow or Feather", arrow.load_ipc, ".arrow .feather .ipc", "na_values", arrow.MAGIC),
+    Format("JSON", records.load_json, ".json .jsonl .ndjson", MARKS, rb"\s*(\{|\[\s*[{\[])"),
     Format(
         "spreadsheet",
-        (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
         records.load_spreadsheet,
-        ("table", "header", "skip", *MARKS),
+        ".xlsx .xlsm .xlsb .xls .ods",
+        SHEETS,
         rb"PK\x03\x04.*xl/",
     ),
-    Format(
-        "SQLite",
-        (".db", ".sqlite", ".sqlite3"),
-        records.load_sqlite,
-        ("table", "query", *MARKS),
-        rb"SQLite format 3\0",
-    ),
-    Format(
-        "DuckDB",
-        (".duckdb", ".ddb"),
-        records.load_duckdb,
-        ("table", "query", *MARKS),
-        b".{8}DUCK",
-    ),
-    Format("Stata or SPSS", (".dta", ".sav", ".zsav"), records.load_statistics, ("na_values",)),
-    Format("NumPy", (".npy",), arrays.load_npy, magic=rb"\x93NUMPY"),
-    Format("NumPy archive", (".npz",), arrays.load_npz, ("key",), rb"PK\x03\x04.{,500}\.npy"),
-    Format("HDF5", (".h5", ".hdf5", ".hdf"), arrays.load_hdf5, ("key",), rb"\x89HDF\r\n\x1a\n"),
+    Format("SQLite", records.load_sqlite, ".db .sqlite .sqlite3", TABLES, rb"SQLite format 3\0"),
+    Format("DuckDB", records.load_duckdb, ".duckdb .ddb", TABLES, b".{8}DUCK"),
+    Format("Stata or SPSS", records.load_statistics, ".dta .sav .zsav", "na_values"),
+    Format("NumPy", arrays.load_npy, ".npy", magic=rb"\x93NUMPY"),
+    Format("NumPy archive", arrays.load_npz, ".npz", "key", rb"PK\x03\x04.{,500}\.npy"),
+    Format("HDF5", arrays.load_hdf5, ".h5 .hdf5 .hdf", "key", rb"\x89HDF\r\n\x1a\n"),
     ZARR,
-    Format("MATLAB", (".mat",), arrays.load_matlab, ("key",), rb"MATLAB "),
+    Format("MATLAB", arrays.load_matlab, ".mat", "key", rb"MATLAB "),
 )
 """The formats that can be read, with their suffixes; text may be compressed."""
 
@@ -123,8 +97,8 @@ def _load(location: Location, options: ReadOptions) -> Content | Source:
     with reading(location.label):
         format = recognise(location)
         for name, value in asdict(options).items():
-            if value is not None and name not in format.options:
-                homes = ", ".join(other.name for other in FORMATS if name in other.options)
+            if value is not None and name not in format.options.split():
+                homes = ", ".join(other.name for other in FORMATS if name in other.options.split())
                 raise ValueError(
                     f"{name}={value!r} is for {homes} files, but {location} is {format.name}. "
                     "Leave it out."
@@ -144,7 +118,7 @@ def recognise(location: Location) -> Format:
         )
     for suffix in reversed(location.suffixes):
         for format in FORMATS:
-            if suffix in format.suffixes:
+            if suffix in format.suffixes.split():
                 return format
     head = location.read(HEAD)
     for format in FORMATS:
@@ -153,6 +127,6 @@ def recognise(location: Location) -> Format:
     if head.startswith(ZIP):
         raise ValueError(f"{location} is an archive of several files. Unpack it, and give one.")
     if b"\0" in head and not head.startswith(text.UTF16):
-        known = ", ".join(f"{format.name} ({' '.join(format.suffixes)})" for format in FORMATS)
+        known = ", ".join(f"{format.name} ({format.suffixes})" for format in FORMATS)
         raise ValueError(f"{location} is of no known format. Known are {known}.")
     return TEXT

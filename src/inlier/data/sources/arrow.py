@@ -14,7 +14,7 @@ from inlier.data.sources.location import Location
 from inlier.data.sources.options import ReadOptions
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
-IPC_MAGIC = b"ARROW1"
+MAGIC = b"ARROW1"
 
 Batches = Callable[[list[int]], Iterator[Any]]
 """Yields some columns in record batches."""
@@ -92,7 +92,7 @@ def parquet_files(folder: Path) -> list[Path]:
 def load_ipc(location: Location, options: ReadOptions) -> Content:
     """Read an Arrow file or stream; both are called .arrow."""
     pa, ipc = arrow(), arrow("pyarrow.ipc")
-    whole = location.read(len(IPC_MAGIC)) == IPC_MAGIC
+    whole = location.read(len(MAGIC)) == MAGIC
     raw = None if location.is_plain else location.read()
 
     @contextmanager
