@@ -29,7 +29,7 @@ class Source:
         self.opened = opened
         with opened() as X:
             self.shape: tuple[int, ...] = tuple(X.shape or ())
-            self.dtype: np.dtype[Any] = np.dtype(X.dtype)
+            self.dtype: np.dtype[Any] = np.dtype(X.dtype).newbyteorder("=")
             # A shard of zarr holds many chunks, and is stored as a whole.
             stored = getattr(X, "shards", None) or getattr(X, "chunks", None)
         self.stored = tuple(map(int, stored)) if stored and len(stored) == 2 else (1, 1)
@@ -42,7 +42,7 @@ class Source:
         """
         for rows in pieces(self.shape[0], height):
             with self.opened() as X:  # again: what is mapped would stay resident
-                block = _sliced(X, rows, slice(None))
+                block = self._sliced(X, rows, slice(None))
             yield block
 
     def some(self, rows: Array, columns: slice) -> Array:
@@ -55,15 +55,15 @@ class Source:
         with self.opened() as X:
             return np.concatenate(
                 [
-                    _sliced(X, slice(int(near[0]), int(near[-1]) + 1), columns)[near - near[0]]
+                    self._sliced(X, slice(int(near[0]), int(near[-1]) + 1), columns)[near - near[0]]
                     for near in np.split(rows, borders)
                 ]
             )
 
-
-def _sliced(X: Any, rows: slice, columns: slice) -> Array:
-    block = np.asarray(X[rows, columns])
-    return block.copy() if isinstance(X, np.ndarray) else block  # a view; maps are read now
+    def _sliced(self, X: Any, rows: slice, columns: slice) -> Array:
+        # Of an array in memory this would be a view; of a map it is read now.
+        copy = isinstance(X, np.ndarray) or None
+        return np.array(X[rows, columns], self.dtype, copy=copy)
 
 
 def as_source(X: Any) -> Source:

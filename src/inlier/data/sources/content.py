@@ -105,12 +105,12 @@ class Content:
         n, d = array.shape
         location.check_size(d * (array.dtype.itemsize + NAME_BYTES))  # a header may announce any d
         # Of the floating point types, Arrow knows those of at most 8 bytes.
-        native = "f8" if array.dtype.itemsize > 8 else array.dtype.newbyteorder("=")
-        kind = arrow().from_numpy_dtype(np.dtype(native))
+        dtype = np.dtype(np.float64) if array.dtype.itemsize > 8 else array.dtype
+        kind = arrow().from_numpy_dtype(dtype)
 
         def stored(columns: list[int]) -> Iterator[list[Any]]:
             for block in blocks_of(array):
-                own = np.ascontiguousarray(block.T[columns], native)
+                own = np.ascontiguousarray(block.T[columns], dtype)
                 yield [arrow().array(column) for column in own]
 
         content = cls(location, options, arrow().schema([("", kind)] * d), stored, n=n)

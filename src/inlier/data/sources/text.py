@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -155,9 +155,10 @@ class TextFile:
         if "\n" in (last or ""):  # perhaps of a quote that is never closed
             self.check(width)
 
-    def check(self, width: int) -> None:
-        """Raise if a record has another number of cells, and name its line."""
-        for (cells,), line in self.records(1):
+    def check(self, width: int, records: Iterable[Record] | None = None) -> None:
+        """Raise if some record, or any, has another number of cells, and name its line."""
+        every = ((cells, line) for (cells,), line in self.records(1))
+        for cells, line in every if records is None else records:
             if len(cells) != width:
                 raise ValueError(
                     f"{self.location}: line {line} has {len(cells)} "
@@ -200,6 +201,7 @@ def _load(file: TextFile, options: ReadOptions, notes: list[str]) -> Content:
     if wider and any(titles) and len(set(labels)) == len(labels):
         titles = ["", *titles]  # R writes no title for the labels of rows
     d, first_line = len(titles), None
+    file.check(d, sample[above:])  # before very many columns are made
     if d > FEW_COLUMNS:
         location.check_size(COLUMN_BYTES * d)
     if above:
