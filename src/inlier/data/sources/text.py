@@ -110,7 +110,7 @@ class TextFile:
         for (cells,), line in islice(self.records(1), SAMPLE):
             found.append((cells, line))
             size += len(cells) + sum(map(len, cells))
-            if size > CHUNK_BYTES:
+            if size > CHUNK_BYTES and len(found) > 1:
                 break
         return found
 
