@@ -190,6 +190,10 @@ def test_the_line_of_the_first_row_is_told(tmp_path):
     assert "Row 1 is line 4 of the file." in invoke("fit", path).stdout
     path.write_text("\n".join([*lines[:3], "", *lines[3:]]))
     assert "Row 1 is line 5 of the file." in invoke("fit", path).stdout
+    path.write_text(
+        "\n".join(["a,b,note", '1,2,"of two\nlines"', *(f"{i % 7},{i % 5},x" for i in range(40))])
+    )
+    assert "Row 1 is line 2 of the file." in invoke("fit", path).stdout
 
 
 def test_what_is_printed_in_place_of_the_answer(tmp_path):

@@ -166,8 +166,7 @@ def make_hostile_files(folder):
             file.write(",".join(f"c{j}" for j in range(width)) + "\n")
             file.writelines([",".join("1" * width) + "\n"] * before)
             file.write("1,2,3\n")
-        at = f"line {before + 2}" if before == 0 else f"record {before + 2} ('1,2,3')"
-        cells = f"{at} has 3 cells, but the first record has {width}"
+        cells = f"line {before + 2} has 3 cells, but the first record has {width}"
         said[f"wide{before}.csv"] = f"wide{before}.csv': {cells}"
     shapes = {
         "(-3, 2)": "0.npy' could not be read",

@@ -17,7 +17,7 @@ from inlier.data import Metric
 from inlier.data import files as files_module
 from inlier.data.arrays import DenseTable
 from inlier.data.files import FileTable, open_file
-from inlier.data.sources.base import SlicedSource
+from inlier.data.sources.base import Source
 from libraries import Verbs
 
 SHAPE = (37, 6)
@@ -245,7 +245,7 @@ class Counted:
 
 def counted(X: np.ndarray, memory: int) -> tuple[Counted, FileTable]:
     array = Counted(X)
-    return array, FileTable(SlicedSource(lambda: nullcontext(array)), "X", memory)
+    return array, FileTable(Source(lambda: nullcontext(array)), "X", memory)
 
 
 def test_a_verb_is_one_pass_and_reads_every_row_once():

@@ -22,20 +22,6 @@ def text(folder: Path, content: str | bytes, name: str = "table.csv") -> Path:
     return path
 
 
-def mixed() -> pd.DataFrame:
-    """Columns of many types."""
-    return pd.DataFrame(
-        {
-            "id": list("abcdefg"),
-            "height": X[:, 0],
-            "when": pd.date_range("2020-01-01", periods=7),
-            "n": np.arange(7),
-            "single": X[:, 1].astype(np.float32),
-            "flag": [True, False] * 3 + [True],
-        }
-    )
-
-
 def to_mat(path: Path, X: np.ndarray) -> None:
     from scipy.io import savemat
 

@@ -60,7 +60,10 @@ def test_columns_are_chosen(tmp_path, given, expected):
         ({"columns": [-1]}, r"^columns=-1: .* the columns 0 to 4"),
         ({"columns": ["x_*"]}, r"^columns='x_\*': there is no such"),
         ({"columns": ["id"]}, r"^columns='id' is .* it holds text"),
-        ({"columns": ["age"], "id_column": "age"}, r"^columns='age' is .* it is the id_column"),
+        (
+            {"columns": ["age"], "id_column": "age"},
+            r"^columns='age' is .* it holds what is given as id_column",
+        ),
         ({"exclude": ["*"]}, r"has no column of numbers to use"),
         (
             {"missing": "ignore"},
@@ -93,20 +96,23 @@ AGES[16], AGES[500] = "n/a?", "old"
             "age,b,city\n" + "\n".join(f"{age},1,Rome" for age in AGES),
             (
                 "Column 'city' was left out: it holds text such as 'Rome'.",
-                "Column 'age' was left out: 2 of 1000 cells are no numbers, the first 'n/a?' in "
-                "row 17.",
+                "Column 'age' was left out: it holds 2 cells that are no numbers among 1000, the "
+                "first 'n/a?' in row 17.",
             ),
         ),
         (
             "a,b,c\n" + "1,2,3\n" * 4 + "x,x,3\n" + "1,2,3\n" * 15,
             (
-                "2 columns were left out, because in each of them 1 of 20 cells is no number, the "
+                "2 columns were left out, because they hold 1 cell that is no number among 20, the "
                 "first 'x' in row 5: 'a', 'b'.",
             ),
         ),
         (
             "a,b\n" + "1,-\n2,5\n3,6\n" * 4,
-            ("Column 'b' was left out: 4 of 12 cells are no numbers, the first '-' in row 1.",),
+            (
+                "Column 'b' was left out: it holds 4 cells that are no numbers among 12, the first "
+                "'-' in row 1.",
+            ),
         ),
         (
             ",".join(f"c{j}" for j in range(30)) + ("\n" + "x," * 29 + "1") * 2,

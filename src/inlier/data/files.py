@@ -50,7 +50,7 @@ class FileTable(BlockTable):
             raise ValueError(
                 f"{name} must have at least 2 rows and 1 column, but has {n} rows and {d} columns."
             )
-        super().__init__((n, d), working_precision(source.dtype.newbyteorder("=").name))
+        super().__init__((n, d), working_precision(source.dtype.name))
         if memory < ENTRY_BYTES * d:
             raise ValueError(
                 f"memory={memory} is too little to compute with one row of {name}, which has {d} "
@@ -64,25 +64,20 @@ class FileTable(BlockTable):
 
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         self.n_passes += 1
-        with closing(self._parts(self._part_rows())) as parts:
+        with closing(self._parts()) as parts:
             blocks = watched(parts, self.shape[0], self.n_passes)
             return run_blocks(blocks, self.shape[0], work, inputs)
 
-    def _part_rows(self) -> int:
-        """Return how many rows of a block are computed with at a time."""
-        d = self.shape[1]
-        height = self.cached_rows(self.dtype)
+    def _parts(self) -> Generator[tuple[slice, Array]]:
+        """Yield the kept rows in the new coordinates, from a part of a block at a time."""
+        start, d = 0, self.shape[1]
         # If few rows are kept, a part covers more of the file.
-        height = height * self._source.shape[0] // max(1, self.shape[0])
-        return max(1, min(height, self._memory // (ENTRY_BYTES * d)))
-
-    def _parts(self, height: int) -> Generator[tuple[slice, Array]]:
-        """Yield the kept rows in the new coordinates, from at most `height` rows at a time."""
-        start = 0
+        height = self.cached_rows(self.dtype) * self._source.shape[0] // max(1, self.shape[0])
+        height = max(1, min(height, self._memory // (ENTRY_BYTES * d)))
         with closing(self._read_ahead()) as read:
             for first, block in read:
                 for part in pieces(len(block), height):
-                    piece = self._native(block[part])
+                    piece = block[part]
                     if not self._checked[0]:
                         check_finite(piece, self._name, first + part.start)
                     if self._kept is not None:
@@ -127,9 +122,6 @@ class FileTable(BlockTable):
             height = max(stored, height // stored * stored)
         return min(n, height)
 
-    def _native(self, block: Array) -> Array:
-        return block if block.dtype.isnative else block.astype(block.dtype.newbyteorder("="))
-
     def _transformed(self, rows: Array) -> Array:
         """Return rows of the file in the coordinates of this table."""
         for metric in self._metrics:
@@ -140,9 +132,9 @@ class FileTable(BlockTable):
         """Rows of the file by their numbers, checked."""
         wanted, places = np.unique(np.asarray(rows, np.intp), return_inverse=True)
         none = np.empty((0, self.shape[1]), self._source.dtype)[:, columns]
-        found = self._native(self._source.some(wanted, columns) if len(wanted) else none)
+        found = self._source.some(wanted, columns) if len(wanted) else none
         if not (self._checked[0] or found.dtype.kind != "f" or np.isfinite(found).all()):
-            for _ in self._parts(self._part_rows()):  # until the first such entry, to name it
+            for _ in self._parts():  # until the first such entry, to name it
                 pass
         return found if np.array_equal(wanted, rows) else found[places]
 
@@ -199,9 +191,8 @@ class FileTable(BlockTable):
 
     def _columns(self, columns: slice) -> Array:
         """Return some columns of all rows, from a read of the whole file."""
-        n, width = self.shape[0], columns.stop - columns.start
-        out = np.empty((n, width), self.dtype)
-        with closing(self._parts(self._part_rows())) as parts:
+        out = np.empty((self.shape[0], columns.stop - columns.start), self.dtype)
+        with closing(self._parts()) as parts:
             for rows, part in parts:
                 out[rows] = part[:, columns]
         return out

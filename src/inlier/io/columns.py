@@ -1,11 +1,12 @@
 """Choice of the columns of a file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from inlier.data.sources.base import close_matches, listed
-from inlier.data.sources.content import LABELS, TEXT, Content, Reason
+from inlier.data.sources.content import Content
+from inlier.data.sources.options import LABELS, TEXT, Reason
 
 Names = str | int | Sequence[str | int] | None
 
@@ -18,84 +19,64 @@ class ColumnChoice:
     """Columns by their numbers, and why others are not used."""
 
     numbers: list[int]
-    id_column: int | None
-    group_by: int | None
-    weights: int | None
-    trusted: int | None
+    roles: dict[str, int | None]
+    """The columns that name, group, weight and mark the rows."""
     left_out: dict[str, Reason]
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> list[str]:
         """Sentences about columns that are not used: one for each reason."""
         notes = []
         columns: dict[str, list[str]] = {}
         for name, reason in self.left_out.items():
-            columns.setdefault(reason.many, []).append(name)
+            columns.setdefault(reason.what, []).append(name)
         # Columns that hold text as they should come first.
-        for many, names in sorted(columns.items(), key=lambda item: item[0] != TEXT.many):
+        for what, names in sorted(columns.items(), key=lambda item: item[0] != TEXT.what):
             if len(names) == 1:
-                notes.append(f"Column {names[0]!r} was left out: {self.left_out[names[0]].one}.")
+                example = self.left_out[names[0]].example
+                notes.append(f"Column {names[0]!r} was left out: it holds {what}{example}.")
             else:
                 notes.append(
-                    f"{len(names)} columns were left out, because {many}: {listed(names)}."
+                    f"{len(names)} columns were left out, because they hold {what}: "
+                    f"{listed(names)}."
                 )
         if len(notes) > MOST_NOTES:
             notes = [*notes[:SHOWN_NOTES], f"{len(self.left_out)} columns were left out in all."]
-        return tuple(notes)
+        return notes
 
 
 def choose_columns(
-    content: Content,
-    columns: Names,
-    exclude: Names,
-    id_column: str | int | None,
-    group_by: str | int | None,
-    weights: str | int | None = None,
-    trusted: str | int | None = None,
+    content: Content, columns: Names, exclude: Names, roles: Mapping[str, str | int | None]
 ) -> ColumnChoice:
-    """Choose the columns of numbers that were asked for, or all."""
+    """Choose the columns of numbers that were asked for, or all but those with a role."""
     names = content.names
-    ids = _find_one(id_column, "id_column", content)
-    groups = _find_one(group_by, "group_by", content)
-    weighing = _find_one(weights, "weights", content)
-    checked = _find_one(trusted, "trusted", content)
     reasons = {j: reason for j, reason in enumerate(content.reasons) if reason is not None}
-    if weighing is not None and reasons.get(weighing, LABELS) is not LABELS:
-        raise _unusable(f"weights={weights!r}", reasons[weighing], "Name another")
-    roles = {
-        ids: "the id_column",
-        groups: "the group_by column",
-        weighing: "the weights column",
-        checked: "the trusted column",
-    }
-    for j, role in roles.items():
-        if j is not None:
-            reasons[j] = Reason(f"it is {role}", f"they are {role}")
+    found = {role: _find_one(name, role, content) for role, name in roles.items()}
+    weights = found["weights"]
+    if weights is not None and reasons.get(weights, LABELS) is not LABELS:
+        raise _unusable("weights", names[weights], reasons[weights], "Name another")
+    reasons |= {j: Reason(f"what is given as {role}") for role, j in found.items() if j is not None}
     out = {j for name in _sequence(exclude) for j in _find(name, "exclude", content)}
     wanted: dict[int, None] = {}  # in the order in which they were asked for
-    for name in _sequence(columns):
-        found = _find(name, "columns", content)
-        if not _is_pattern(name, names):
-            if reasons.get(found[0]) is LABELS:
-                del reasons[found[0]]
-            if found[0] in reasons:
-                raise _unusable(f"columns={names[found[0]]!r}", reasons[found[0]], "Leave it out")
-        wanted |= dict.fromkeys(found)
-    if columns is None:
-        wanted = dict.fromkeys(range(len(names)))
-    wanted = {j: None for j in wanted if j not in out}
-    for j in wanted:
-        if j in reasons and reasons[j].doubtful:
+    for name in range(len(names)) if columns is None else _sequence(columns):
+        own = _find(name, "columns", content)
+        if columns is not None and not _is_pattern(name, names):
+            if reasons.get(own[0]) is LABELS:
+                del reasons[own[0]]
+            if own[0] in reasons:
+                raise _unusable("columns", names[own[0]], reasons[own[0]], "Leave it out")
+        wanted |= dict.fromkeys(j for j in own if j not in out)
+    left_out = {names[j]: reasons[j] for j in wanted if j in reasons and j not in found.values()}
+    for name, reason in left_out.items():
+        if reason.doubtful:
             raise ValueError(
-                f"{content.location}: column {names[j]!r} cannot be read for sure: "
-                f"{reasons[j].one}. Give decimal='.' or decimal=',' to say which, or exclude it."
+                f"{content.location}: column {name!r} cannot be read for sure: it holds "
+                f"{reason.what}. Give decimal='.' or decimal=',' to say which, or exclude it."
             )
-    left_out = {names[j]: reasons[j] for j in wanted if j in reasons and j not in roles}
-    if ids is None and content.label is not None and reasons.get(content.label) is not None:
-        ids = content.label
-        left_out.pop(names[ids], None)
-    numbers = [j for j in wanted if j not in reasons]
-    choice = ColumnChoice(numbers, ids, groups, weighing, checked, left_out)
+    if found["id_column"] is None and content.label in reasons:
+        found["id_column"] = content.label
+        left_out.pop(names[content.label], None)
+    choice = ColumnChoice([j for j in wanted if j not in reasons], found, left_out)
     if not choice.numbers:
         said = "".join(f" {note}" for note in choice.notes)
         if any(reason.malformed for reason in left_out.values()):
@@ -104,17 +85,15 @@ def choose_columns(
     return choice
 
 
-def _unusable(what: str, reason: Reason, advice: str) -> ValueError:
+def _unusable(argument: str, name: str, reason: Reason, advice: str) -> ValueError:
     return ValueError(
-        f"{what} is a column that is not used as numbers: {reason.one}. {advice}, or correct the "
-        "file."
+        f"{argument}={name!r} is a column that is not used as numbers: it holds {reason.what}. "
+        f"{advice}, or correct the file."
     )
 
 
 def _sequence(names: Names) -> Sequence[str | int]:
-    if names is None:
-        return ()
-    return (names,) if isinstance(names, str | int) else names
+    return (names,) if isinstance(names, str | int) else names or ()
 
 
 def _find_one(name: str | int | None, argument: str, content: Content) -> int | None:

@@ -13,10 +13,11 @@ from inlier.data.checks import MEMORY
 from inlier.data.files import ENTRY_BYTES, FileTable
 from inlier.data.sources import load
 from inlier.data.sources.base import Source, blocks_of, listed, reading
-from inlier.data.sources.content import Content, ReadOptions
+from inlier.data.sources.content import Content
 from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
+from inlier.data.sources.options import ReadOptions
 from inlier.io.columns import Names, choose_columns
-from inlier.io.missing import CHOICES, handle_missing
+from inlier.io.missing import CHOICES, find_missing, handle_missing
 
 # What marks a row of a text, in small letters, and what does not.
 YES = ["1", "1.0", "true", "yes"]
@@ -102,56 +103,69 @@ def read(
     stamp = location.stamp
     content = load(location, given)
     _check_rows(content.n, "rows", location)
-    choice = choose_columns(content, columns, exclude, id_column, group_by, weights, trusted)
-    names = tuple(content.names[j] for j in choice.numbers)
+    roles = {"id_column": id_column, "group_by": group_by, "weights": weights, "trusted": trusted}
+    choice = choose_columns(content, columns, exclude, roles)
+    notes, used = [*content.notes, *choice.notes], np.array(choice.numbers)
     with reading(location.label):
-        numbers = content.numbers(choice.numbers)
+        X: Any = content.numbers(choice.numbers)
         unseen = sorted(content.unseen)
-        whole = handle_missing(numbers, missing, names, location)
-        _check_rows(int(whole.rows.sum()), "rows without missing values", location)
-        ids, groups = (
-            None if j is None else content.words(j)[whole.rows]
-            for j in (choice.id_column, choice.group_by)
-        )
-    checked = None
-    if choice.trusted is not None:
-        words = content.words(choice.trusted)[whole.rows]
-        checked = _marks(words, content.names[choice.trusted])
+        gaps = find_missing(X)
+        if missing == "auto" and gaps.infinite is not None:
+            i, j = gaps.infinite
+            raise ValueError(
+                f"{location}: the entry in row {i + 1}, column {content.names[used[j]]!r} is "
+                "infinite. Use missing='drop' to leave such rows out, or missing='impute-robust' "
+                "to put the median of the column in its place."
+            )
+        full = gaps.columns < content.n
+        if missing != "error" and not full.all():
+            empty = f"no entry is a finite number: {listed(content.names[j] for j in used[~full])}"
+            notes.append(f"Left out, because {empty}.")
+            used = used[full]
+            if not len(used):
+                raise ValueError(f"{location} has no column of numbers to use: {empty}.")
+            X = content.numbers(used.tolist())
+            gaps = find_missing(X)
+        names = tuple(content.names[j] for j in used)
+        X, rows, said = handle_missing(X, gaps, missing, names, location)
+        _check_rows(int(rows.sum()), "rows without missing values", location)
+        words = {
+            role: None if j is None or role == "weights" else content.words(j)[rows]
+            for role, j in choice.roles.items()
+        }
     weighing = None
-    if choice.weights is not None:
-        cells = blocks_of(content.numbers([choice.weights]))
-        weighing = np.concatenate([block[:, 0] for block in cells])[whole.rows]
-        name = f"The column {content.names[choice.weights]!r} of weights"
-        numbers = 1 + np.flatnonzero(whole.rows)
-        weighing = check_sample_weight(weighing, len(weighing), name, numbers)
-    notes = [*content.notes, *choice.notes]
+    if (weighed := choice.roles["weights"]) is not None:
+        cells = np.concatenate(list(blocks_of(content.numbers([weighed]))))[rows, 0]
+        name = f"The column {content.names[weighed]!r} of weights"
+        weighing = check_sample_weight(cells, len(cells), name, 1 + np.flatnonzero(rows))
     if unseen:
         notes.append(f"Markers of missing values that no column in use has: {listed(unseen)}.")
-    X: Any = whole.X
     if isinstance(X, Source):
         memory = max(min(MEMORY, max_bytes), ENTRY_BYTES * X.shape[1])
         X = FileTable(X, location.label, memory, checked=True)
-        X = X if whole.rows.all() else X.take(whole.rows)
+        X = X if rows.all() else X.take(rows)
     return LoadedTable(
         X=X,
-        columns=tuple(names[j] for j in whole.columns),
-        rows=np.flatnonzero(whole.rows),
+        columns=names,
+        rows=np.flatnonzero(rows),
         n_read=content.n,
-        names=ids,
-        groups=groups,
+        names=words["id_column"],
+        groups=words["group_by"],
         weights=weighing,
-        trusted=checked,
-        notes=(*notes, *whole.notes),
-        n_imputed=whole.n_imputed,
-        n_dropped=content.n - int(whole.rows.sum()),
+        trusted=_marks(words["trusted"], content.names[choice.roles["trusted"] or 0]),
+        notes=(*notes, *said),
+        n_imputed=int(gaps.columns.sum()) if missing == "impute-robust" else 0,
+        n_dropped=content.n - int(rows.sum()),
         has_malformed=any(reason.malformed for reason in choice.left_out.values()),
         content=content,
         stamp=stamp,
     )
 
 
-def _marks(words: Array, column: str) -> Array:
+def _marks(words: Array | None, column: str) -> Array | None:
     """Return which cells of a column say yes."""
+    if words is None:
+        return None
     plain = np.array([str(word).strip().lower() for word in words], dtype=object)
     marked = np.isin(plain, YES)
     wrong = np.flatnonzero(~marked & ~np.isin(plain, NO))

@@ -2,10 +2,8 @@
 
 import gzip
 import io
-import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,14 +15,12 @@ from inlier._internal.csv_text import Writer
 from inlier._internal.typing import Array, Mask
 from inlier.data.sources.arrow import PARQUET_SUFFIXES
 from inlier.data.sources.base import arrow, listed
-from inlier.data.sources.content import Content, gathered
-from inlier.data.sources.text import FORMAT as TEXT
+from inlier.data.sources.content import Content, as_words
 from inlier.io.reading import LoadedTable
 
 DELIMITED = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 ARROW = (*PARQUET_SUFFIXES, ".feather", ".arrow", ".ipc")
-ARRAYS = (".npy", ".npz")
-TARGETS = (*DELIMITED, *(f"{suffix}.gz" for suffix in DELIMITED), *ARROW, *ARRAYS)
+TARGETS = (*DELIMITED, *(f"{suffix}.gz" for suffix in DELIMITED), *ARROW, ".npy")
 """Suffixes of the files that can be written."""
 Changes = dict[int, tuple[Array, Array]]
 """By column: rows, in the order in which they are written, and their new cells; NaN for empty."""
@@ -62,61 +58,22 @@ def write(
         raise ValueError(f"{content.location} has changed since it was read. Read it again.")
     rows = np.zeros(frame.n_read, bool)
     rows[frame.rows[kept]] = True
-    suffix = _suffix(path)
-    changes = {} if cells is None else _by_column(frame, rows, cells, values)
+    changes: Changes = {}
+    if cells is not None:
+        values = np.full(len(cells), np.nan) if values is None else values
+        order, written = np.cumsum(rows) - 1, rows[frame.rows[cells[:, 0]]]
+        for j in np.unique(cells[written, 1]):
+            own = written & (cells[:, 1] == j)
+            column = content.names.index(frame.columns[j])
+            changes[column] = order[frame.rows[cells[own, 0]]], values[own]
     with replacing(path) as unfinished, _opened(unfinished) as out:
-        if suffix in ARRAYS:
-            _write_array(content, rows, changes, suffix, out)
+        suffix = _suffix(path)
+        if suffix == ".npy":
+            _write_array(content, rows, changes, out)
         elif suffix in DELIMITED:
             _write_text(content, rows, changes, suffix, out)
         else:
-            tables = gathered(content.batches(list(range(len(content.names)))), rows)
-            _write_tables(_changed(tables, changes, content), suffix, out)
-
-
-def _by_column(frame: LoadedTable, rows: Mask, cells: Array, values: Array | None) -> Changes:
-    """Return the changes by column of the file."""
-    values = np.full(len(cells), np.nan) if values is None else values
-    order = np.cumsum(rows) - 1
-    written = rows[frame.rows[cells[:, 0]]]
-    found = {}
-    for j in np.unique(cells[written, 1]):
-        own = written & (cells[:, 1] == j)
-        places = order[frame.rows[cells[own, 0]]]
-        found[frame.content.names.index(frame.columns[j])] = places, values[own]
-    return found
-
-
-def _there(changes: Changes, start: int, n: int) -> Iterator[tuple[int, Mask, Array]]:
-    """Yield columns, which of n rows from `start` have a new cell there, and these cells."""
-    for j, (places, values) in changes.items():
-        inside = (places >= start) & (places < start + n)
-        there, new = np.zeros(n, np.bool_), np.full(n, np.nan)
-        there[places[inside] - start] = True
-        new[places[inside] - start] = values[inside]
-        yield j, there, new
-
-
-def _changed(tables: Iterable[Any], changes: Changes, content: Content) -> Iterator[Any]:
-    """Change some cells of Arrow tables that follow each other."""
-    pa, compute, start = arrow(), arrow("pyarrow.compute"), 0
-    for table in tables:
-        n = len(table)
-        for j, there, new in _there(changes, start, n):
-            column, kind = table.column(j), table.field(j).type
-            if pa.types.is_string(kind):
-                words = ["" if np.isnan(value) else f"{value:.15g}" for value in new]
-                changed = pa.array([word.replace(".", content.decimal(j)) for word in words])
-            else:
-                values = changes[j][1]
-                whole = (values == np.round(values)) | np.isnan(values)
-                if pa.types.is_integer(kind) and not whole.all():
-                    kind = pa.float64()
-                changed = pa.array(new, from_pandas=True).cast(kind)
-            column = compute.if_else(pa.array(there), changed, column.cast(kind))
-            table = table.set_column(j, table.field(j).with_type(kind).with_nullable(True), column)
-        start += n
-        yield table
+            _write_arrow(content, rows, changes, suffix, out)
 
 
 def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
@@ -128,7 +85,7 @@ def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     check_place(path)
     suffix, content = _suffix(path), frame.content
     where = f"path={str(path)!r}"
-    if suffix not in (*DELIMITED, *ARROW, *ARRAYS):
+    if suffix not in (*DELIMITED, *ARROW, ".npy"):
         raise ValueError(
             f"{where} ends in {suffix!r}, which cannot be written. Choose one of "
             f"{', '.join(TARGETS)}."
@@ -136,19 +93,16 @@ def check_target(frame: LoadedTable, path: str | PathLike[str]) -> None:
     if Path(path).name.lower().endswith(".gz") and suffix not in DELIMITED:
         raise ValueError(f"{where}: only text is compressed by gzip. Leave out .gz.")
     words = [name for name, why in zip(content.names, content.reasons, strict=True) if why]
-    if suffix in ARRAYS and words:
+    if suffix == ".npy" and words:
         raise ValueError(
             f"{where} can hold numbers only, but {content.location} has other columns too: "
             f"{listed(words)}. Write a .csv or .parquet file."
         )
-    if suffix in ARRAYS or content.schema is None:
-        return
     try:  # to write no rows
-        empty = content.schema.empty_table()
-        if suffix in DELIMITED:
-            list(map(_words, empty.columns))
-        else:
-            _write_tables([empty], suffix, io.BytesIO())
+        if suffix in ARROW:
+            _arrow_writer(content.schema, suffix, io.BytesIO()).close()
+        for kind in content.schema.types if suffix in DELIMITED else ():
+            arrow().nulls(0, kind).cast(arrow().string())
     except arrow().ArrowException as error:
         raise ValueError(
             f"{where} cannot hold the columns of {content.location}: {error}. Write a "
@@ -161,78 +115,90 @@ def _suffix(path: str | PathLike[str]) -> str:
     return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
+def _kept(content: Content, rows: Mask, changes: Changes) -> Iterator[tuple[list[Any], Changes]]:
+    """Yield the columns of the rows that are written, in blocks, and what changes in a block."""
+    read = written = 0
+    for block in content.stored(list(range(len(content.names)))):
+        kept = np.flatnonzero(rows[read : read + len(block[0])])
+        found = [cells.take(arrow().array(kept)) for cells in block]
+        yield found, _within(changes, written, len(kept))
+        read, written = read + len(block[0]), written + len(kept)
+
+
+def _within(changes: Changes, start: int, n: int) -> Changes:
+    """Return the changes in n rows from `start`, by their places in them."""
+    found = {}
+    for j, (places, values) in changes.items():
+        inside = (places >= start) & (places < start + n)
+        found[j] = places[inside] - start, values[inside]
+    return found
+
+
 def _write_text(content: Content, rows: Mask, changes: Changes, suffix: str, out: Any) -> None:
     """Write cells as text, as they were in a text or in the form of their types."""
-    escaped, delimiter = content.options.delimiter is None, _delimiter(content, suffix)
-    empty = "nan" if delimiter == " " else ""  # several spaces are one delimiter
-    tables = gathered(content.cells(list(range(len(content.names)))), rows)
+    delimiter, kinds = content.options.delimiter, content.location.suffixes
+    # It stays unless the text becomes another kind of file.
+    alike = suffix in (".txt", *kinds) or (suffix == ".csv" and not {*kinds} & {*DELIMITED, ".dat"})
+    chosen = delimiter if delimiter is not None and alike else DELIMITED[suffix]
+    empty = "nan" if chosen == " " else ""  # several spaces are one delimiter
     with io.TextIOWrapper(out, "utf-8", newline="") as file:
-        writer = Writer(file, escaped, delimiter=delimiter, lineterminator="\n")
+        writer = Writer(file, delimiter is None, delimiter=chosen, lineterminator="\n")
         if content.options.header is not False:
             writer.writerow(content.names)
-        for table in _changed(tables, changes, content):
-            words = ([word or empty for word in _words(column)] for column in table.columns)
-            writer.writerows(zip(*words, strict=True))
+        for block, new in _kept(content, rows, changes):
+            columns = [[word or empty for word in as_words(cells)] for cells in block]
+            for j, (places, values) in new.items():
+                style = content.texts[j].style if j in content.texts else None
+                for i, value in zip(places, values, strict=True):
+                    word = empty if np.isnan(value) else f"{value:.15g}"
+                    columns[j][i] = word.replace(".", style.decimal if style else ".")
+            writer.writerows(zip(*columns, strict=True))
 
 
-def _delimiter(content: Content, suffix: str) -> str:
-    """Return the delimiter of a text, which stays unless it becomes another kind of file."""
-    delimiter = content.options.delimiter
-    kinds = {kind for kind in content.location.suffixes if kind in TEXT.suffixes}
-    alike = suffix in kinds or suffix == ".txt" or (suffix == ".csv" and not kinds)
-    return delimiter if delimiter is not None and alike else DELIMITED[suffix]
-
-
-def _words(column: Any) -> list[Any]:
-    """Return cells as text; numbers never become formulas."""
-    pa = arrow()
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    words: list[Any] = column.cast(pa.string()).to_pylist()
-    return words
-
-
-def _write_array(
-    content: Content, rows: Mask, changes: Changes, suffix: str, out: BinaryIO
-) -> None:
-    """Write rows in blocks, as `numpy.save` or `numpy.savez` would write all of them."""
-    dtype, blocks = content.blocks(list(range(len(content.names))))
-    if changes:
-        dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
+def _write_array(content: Content, rows: Mask, changes: Changes, out: BinaryIO) -> None:
+    """Write rows in blocks, as `numpy.save` would write all of them."""
+    every = list(range(len(content.names)))
+    dtype = content.dtype(every) if content.array is None else content.array.dtype
+    dtype = np.dtype(np.float64) if changes and dtype.kind != "f" else dtype
     about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False}
-    shape, read, written = (int(rows.sum()), len(content.names)), 0, 0
-    with _member(out, suffix, content.options.key or "X") as file:
-        np.lib.format.write_array_header_1_0(file, {**about, "shape": shape})
-        for block in blocks:
-            kept = np.array(block[rows[read : read + len(block)]], dtype)
-            for j, there, new in _there(changes, written, len(kept)):
-                kept[there, j] = new[there]
-            file.write(kept.tobytes())
-            read, written = read + len(block), written + len(kept)
+    read = written = 0
+    shape = (int(rows.sum()), len(every))
+    np.lib.format.write_array_header_1_0(out, {**about, "shape": shape})
+    for block in content.blocks(every, dtype):
+        kept = block[rows[read : read + len(block)]]
+        for j, (places, values) in _within(changes, written, len(kept)).items():
+            kept[places, j] = values
+        out.write(kept.tobytes())
+        read, written = read + len(block), written + len(kept)
 
 
-@contextmanager
-def _member(out: BinaryIO, suffix: str, key: str) -> Iterator[Any]:
-    """Open the only array of an archive, if a .npz file is written."""
-    if suffix == ".npy":
-        yield out
-        return
-    key += ".npy"
-    with zipfile.ZipFile(out, "w") as archive, archive.open(key, "w", force_zip64=True) as member:
-        yield member
+def _write_arrow(content: Content, rows: Mask, changes: Changes, suffix: str, out: Any) -> None:
+    """Write record batches; integers become floating point numbers where they have to."""
+    pa, schema = arrow(), content.schema
+    for j, (_, values) in changes.items():
+        field = schema.field(j).with_nullable(True)
+        whole = (values == np.round(values)) | np.isnan(values)
+        if pa.types.is_integer(field.type) and not whole.all():
+            field = field.with_type(pa.float64())
+        schema = schema.set(j, field)
+    with _arrow_writer(schema, suffix, out) as writer:
+        for block, new in _kept(content, rows, changes):
+            columns = [content.typed(j, cells) for j, cells in enumerate(block)]
+            for j, (places, values) in new.items():
+                there = np.zeros(len(columns[j]), np.bool_)
+                there[places] = True
+                kind = schema.field(j).type
+                fresh = pa.array(values, from_pandas=True).cast(kind)
+                columns[j] = arrow("pyarrow.compute").replace_with_mask(
+                    columns[j].cast(kind), there, fresh
+                )
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
 
 
-def _write_tables(tables: Iterable[Any], suffix: str, out: Any) -> None:
-    """Write one Arrow table, or several one after the other."""
-    tables = iter(tables)
-    first = next(tables)
+def _arrow_writer(schema: Any, suffix: str, out: Any) -> Any:
     if suffix in PARQUET_SUFFIXES:
-        writer = arrow("pyarrow.parquet").ParquetWriter(out, first.schema)
-    else:
-        writer = arrow("pyarrow.ipc").new_file(out, first.schema)
-    with writer:
-        for table in chain([first], tables):
-            writer.write_table(table)
+        return arrow("pyarrow.parquet").ParquetWriter(out, schema)
+    return arrow("pyarrow.ipc").new_file(out, schema)
 
 
 @contextmanager

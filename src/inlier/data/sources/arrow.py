@@ -1,22 +1,48 @@
 """Arrow and Parquet: columns, each of which has a type of its own."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from inlier._internal.arrays import pieces
 from inlier.data.sources.base import BLOCK_BYTES, Source, arrow, reading
-from inlier.data.sources.columns import Batches, Columns, in_batches
-from inlier.data.sources.content import Format, ReadOptions
+from inlier.data.sources.content import Content
 from inlier.data.sources.location import Location
+from inlier.data.sources.options import ReadOptions
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
-IPC_MAGIC = b"ARROW1"
+MAGIC = b"ARROW1"
+
+Batches = Callable[[list[int]], Iterator[Any]]
+"""Yields some columns in record batches."""
 
 
-def parquet_batches(file: Any, columns: list[int]) -> Iterator[Any]:
+def of_arrow(X: Any, name: str, location: Location) -> Source:
+    """Read the numbers of an object of pyarrow: once, because it may be slow to read."""
+    batches: Batches
+    if isinstance(X, arrow("pyarrow.parquet").ParquetFile):
+        schema, n, batches = X.schema_arrow, X.metadata.num_rows, partial(_pages, X)
+    elif isinstance(X, arrow("pyarrow.dataset").Dataset):
+        # pyarrow would read 16 batches of 4 files ahead.
+        few = partial(X.to_batches, batch_readahead=1, fragment_readahead=1)
+        schema, n = X.schema, X.count_rows()
+        batches = lambda columns: few(columns=[schema.names[j] for j in columns])  # noqa: E731
+    elif hasattr(X, "to_batches") and hasattr(X, "num_rows"):
+        table = X if hasattr(X, "select") else arrow().Table.from_batches([X])
+        schema, n = X.schema, X.num_rows
+        batches = lambda columns: iter(table.select(columns).to_batches())  # noqa: E731
+    else:
+        raise TypeError(
+            f"{name} must be a Table, a Dataset or a ParquetFile of pyarrow, but is of type "
+            f"{type(X).__name__}."
+        )
+    return _content(schema, n, batches, location, ReadOptions()).source(name)
+
+
+def _pages(file: Any, columns: list[int]) -> Iterator[Any]:
     """Yield some columns of a Parquet file in batches."""
     names = file.schema_arrow.names
     height = max(1, BLOCK_BYTES // (8 * max(1, len(names))))
@@ -26,41 +52,16 @@ def parquet_batches(file: Any, columns: list[int]) -> Iterator[Any]:
         yield batch.select(chosen)
 
 
-def of_arrow(X: Any, name: str, location: Location) -> Source:
-    """Read the numbers of an object of pyarrow: once, because it may be slow to read."""
-    batches: Batches
-    if isinstance(X, arrow("pyarrow.parquet").ParquetFile):
-        schema, n, batches = X.schema_arrow, X.metadata.num_rows, partial(parquet_batches, X)
-    elif isinstance(X, arrow("pyarrow.dataset").Dataset):
-        schema, n, batches = X.schema, X.count_rows(), partial(_dataset_batches, X)
-    elif hasattr(X, "to_batches") and hasattr(X, "num_rows"):
-        table = X if hasattr(X, "select") else arrow().Table.from_batches([X])
-        schema, n, batches = X.schema, X.num_rows, in_batches(table)
-    else:
-        raise TypeError(
-            f"{name} must be a Table, a Dataset or a ParquetFile of pyarrow, but is of type "
-            f"{type(X).__name__}."
-        )
-    return Columns(schema, batches, location, ReadOptions(), n=n).source(name)
-
-
-def _dataset_batches(X: Any, columns: list[int]) -> Iterator[Any]:
-    # pyarrow would read 16 batches of 4 files ahead.
-    names = [X.schema.names[j] for j in columns]
-    yield from X.to_batches(columns=names, batch_readahead=1, fragment_readahead=1)
-
-
-def load_parquet(location: Location, options: ReadOptions) -> Columns:
+def load_parquet(location: Location, options: ReadOptions) -> Content:
     """Read a Parquet file, or those of a folder in the order of their names."""
-    pa, parquet = arrow(), arrow("pyarrow.parquet")
-    label, path = location.label, location.path
-    raw = location.read() if path is None or location.unpack is not None else None
+    path, label = location.path, location.label
+    raw = None if location.is_plain else location.read()
     files = parquet_files(path) if path is not None and path.is_dir() else [path]
 
     def opened(file: Path | None) -> Any:
         # Through a small buffer: otherwise the compressed columns of a group are held as a whole.
-        source = file if raw is None else pa.BufferReader(raw)
-        return parquet.ParquetFile(source, pre_buffer=False, buffer_size=1 << 16)
+        source = file if raw is None else arrow().BufferReader(raw)
+        return arrow("pyarrow.parquet").ParquetFile(source, pre_buffer=False, buffer_size=1 << 16)
 
     schemas, n = [], 0
     for part in files:
@@ -68,26 +69,31 @@ def load_parquet(location: Location, options: ReadOptions) -> Columns:
         with reading(name), opened(part) as file:
             schemas.append(file.schema_arrow)
             n += file.metadata.num_rows
-    for schema in schemas:
-        if schema.names != schemas[0].names:
+        if schemas[-1].names != schemas[0].names:
             raise ValueError(
                 f"{label} is a folder of Parquet files with different columns: "
-                f"{schemas[0].names} and {schema.names}. Write them with the same."
+                f"{schemas[0].names} and {schemas[-1].names}. Write them with the same."
             )
 
     def batches(columns: list[int]) -> Iterator[Any]:
         for part in files:
             with opened(part) as file:
-                yield from parquet_batches(file, columns)
+                yield from _pages(file, columns)
 
-    return _columns(schemas[0], n, batches, location, options)
+    return _content(schemas[0], n, batches, location, options)
 
 
-def load_ipc(location: Location, options: ReadOptions) -> Columns:
+def parquet_files(folder: Path) -> list[Path]:
+    """List the Parquet files of a folder."""
+    parts = (path for path in folder.iterdir() if not path.name.startswith("."))
+    return sorted(p for p in parts if p.suffix.lower() in PARQUET_SUFFIXES and p.is_file())
+
+
+def load_ipc(location: Location, options: ReadOptions) -> Content:
     """Read an Arrow file or stream; both are called .arrow."""
     pa, ipc = arrow(), arrow("pyarrow.ipc")
-    whole = location.read(len(IPC_MAGIC)) == IPC_MAGIC
-    raw = location.read() if location.path is None or location.unpack is not None else None
+    whole = location.read(len(MAGIC)) == MAGIC
+    raw = None if location.is_plain else location.read()
 
     @contextmanager
     def opened() -> Iterator[Any]:
@@ -103,27 +109,29 @@ def load_ipc(location: Location, options: ReadOptions) -> Columns:
 
     with opened() as file:
         schema = file.schema
-    n = sum(map(len, batches([])))
-    return _columns(schema, n, batches, location, options)
+    return _content(schema, sum(map(len, batches([]))), batches, location, options)
 
 
-def _columns(
+def _content(
     schema: Any, n: int, batches: Batches, location: Location, options: ReadOptions
-) -> Columns:
+) -> Content:
     """Name the columns; the index of a data frame has the labels of the rows."""
+    pa = arrow()
     about = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-    index = [name for name in (*about.get("index_columns", ()), "") if name in schema.names]
+    index = [name for name in about.get("index_columns", ()) if name in schema.names]
+    # Polars writes views of strings, of which pyarrow cannot filter rows.
+    plain = {"string_view": pa.string(), "binary_view": pa.binary()}
+    fields = [field.with_type(plain.get(str(field.type), field.type)) for field in schema]
+
+    def stored(columns: list[int]) -> Iterator[list[Any]]:
+        height = max(1, BLOCK_BYTES // (8 * len(columns)))
+        for batch in batches(columns):
+            for rows in pieces(len(batch), height):
+                part = batch.slice(rows.start, height).columns
+                pairs = zip(part, (fields[j].type for j in columns), strict=True)
+                yield [cells if cells.type == kind else cells.cast(kind) for cells, kind in pairs]
+        pa.default_memory_pool().release_unused()
+
+    schema = pa.schema(fields, schema.metadata)
     label = schema.names.index(index[0]) if index else None
-    return Columns(schema, batches, location, options, n=n, label=label)
-
-
-def parquet_files(folder: Path) -> list[Path]:
-    """List the Parquet files of a folder."""
-    parts = (path for path in folder.iterdir() if not path.name.startswith("."))
-    return sorted(p for p in parts if p.suffix.lower() in PARQUET_SUFFIXES and p.is_file())
-
-
-PARQUET = Format("Parquet", PARQUET_SUFFIXES, load_parquet, ("na_values",), b"PAR1")
-IPC = Format(
-    "Arrow or Feather", (".arrow", ".feather", ".ipc"), load_ipc, ("na_values",), IPC_MAGIC
-)
+    return Content(location, options, schema, stored, n=n, label=label)

@@ -2,7 +2,6 @@
 
 import tempfile
 import weakref
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from difflib import get_close_matches
@@ -20,29 +19,8 @@ BLOCK_BYTES = 1 << 23
 NEAR_ROWS = 1 << 10
 
 
-class Source(ABC):
-    """Rows of numbers that are read in blocks."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    """Of the blocks, in any byte order."""
-    stored = (1, 1)
-    """Rows and columns of a stored chunk, which can only be read as a whole."""
-
-    @abstractmethod
-    def blocks(self, height: int) -> Generator[Array]:
-        """Yield all rows in order, in blocks of at most so many rows.
-
-        The caller owns the block. What was opened is closed with the generator.
-        """
-
-    @abstractmethod
-    def some(self, rows: Array, columns: slice) -> Array:
-        """Return a few rows, at least one, by their numbers, which increase."""
-
-
-class SlicedSource(Source):
-    """Arrays that can be sliced: of Zarr and HDF5, memory maps, and arrays in memory.
+class Source:
+    """Rows of an array that can be sliced: of Zarr and HDF5, a memory map, an array in memory.
 
     `opened` returns a context in which the array is open.
     """
@@ -50,40 +28,47 @@ class SlicedSource(Source):
     def __init__(self, opened: Callable[[], AbstractContextManager[Any]]) -> None:
         self.opened = opened
         with opened() as X:
-            self.shape = tuple(X.shape or ())
-            self.dtype = np.dtype(X.dtype)
+            self.shape: tuple[int, ...] = tuple(X.shape or ())
+            self.dtype: np.dtype[Any] = np.dtype(X.dtype).newbyteorder("=")
             # A shard of zarr holds many chunks, and is stored as a whole.
             stored = getattr(X, "shards", None) or getattr(X, "chunks", None)
-        if stored and len(stored) == 2:
-            self.stored = (int(stored[0]), int(stored[1]))
+        self.stored = tuple(map(int, stored)) if stored and len(stored) == 2 else (1, 1)
+        """Rows and columns of a stored chunk, which can only be read as a whole."""
 
     def blocks(self, height: int) -> Generator[Array]:
+        """Yield all rows in order, in blocks of at most so many rows.
+
+        The caller owns the block. What was opened is closed with the generator.
+        """
         for rows in pieces(self.shape[0], height):
             with self.opened() as X:  # again: what is mapped would stay resident
-                block = _sliced(X, rows, slice(None))
+                block = self._sliced(X, rows, slice(None))
             yield block
 
     def some(self, rows: Array, columns: slice) -> Array:
-        """Read rows of one stored piece together."""
+        """Return a few rows, at least one, by their numbers, which increase.
+
+        Those of one stored chunk are read together.
+        """
         piece = self.stored[0] if self.stored[0] > 1 else NEAR_ROWS
         borders = np.flatnonzero(np.diff(rows // piece)) + 1
         with self.opened() as X:
             return np.concatenate(
                 [
-                    _sliced(X, slice(int(near[0]), int(near[-1]) + 1), columns)[near - near[0]]
+                    self._sliced(X, slice(int(near[0]), int(near[-1]) + 1), columns)[near - near[0]]
                     for near in np.split(rows, borders)
                 ]
             )
 
-
-def _sliced(X: Any, rows: slice, columns: slice) -> Array:
-    block = np.asarray(X[rows, columns])
-    return block.copy() if isinstance(X, np.ndarray) else block  # a view; maps are read now
+    def _sliced(self, X: Any, rows: slice, columns: slice) -> Array:
+        # Of an array in memory this would be a view; of a map it is read now.
+        copy = isinstance(X, np.ndarray) or None
+        return np.array(X[rows, columns], self.dtype, copy=copy)
 
 
 def as_source(X: Any) -> Source:
     """Read an array in memory, or one that is open, as a source."""
-    return SlicedSource(lambda: nullcontext(X))
+    return Source(lambda: nullcontext(X))
 
 
 def spooled(blocks: Iterable[Array], d: int, dtype: np.dtype[Any]) -> Source:
@@ -100,7 +85,7 @@ def spooled(blocks: Iterable[Array], d: int, dtype: np.dtype[Any]) -> Source:
             f"The numbers could not be written to a temporary file in {tempfile.gettempdir()!r}: "
             f"{error.strerror}. Set TMPDIR to another folder."
         ) from None
-    source = SlicedSource(lambda: nullcontext(np.memmap(file, dtype, "r", shape=(n, d))))
+    source = Source(lambda: nullcontext(np.memmap(file, dtype, "r", shape=(n, d))))
     weakref.finalize(source, file.close)
     return source
 
@@ -113,6 +98,20 @@ def blocks_of(X: Array | Source) -> Iterator[Array]:
         yield from X.blocks(height)
     else:
         yield from (X[rows] for rows in pieces(n, height))
+
+
+def check_table(X: Any, name: str) -> None:
+    """Raise if an array is not a table of real numbers."""
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"{name} must be a table with rows and columns, but has shape {X.shape}. Store it with "
+            "two dimensions."
+        )
+    if X.dtype.kind not in "buif":
+        raise ValueError(
+            f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
+            "columns first."
+        )
 
 
 def package(module: str, extra: str = "files") -> Any:
@@ -139,39 +138,23 @@ def reading(label: str) -> Iterator[None]:
         raise kind(f"{label} could not be read: {said}. It may be damaged.") from None
 
 
-def check_table(X: Any, name: str) -> None:
-    """Raise if an array is not a table of real numbers."""
-    if len(X.shape) != 2:
-        raise ValueError(
-            f"{name} must be a table with rows and columns, but has shape {X.shape}. Store it with "
-            "two dimensions."
-        )
-    if X.dtype.kind not in "buif":
-        raise ValueError(
-            f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
-            "columns first."
-        )
-
-
 def pick(found: Iterable[str], key: str | None, name: str, argument: str = "key") -> str:
     """Return the table of a file that is named, or the only one."""
     names = sorted(found)
-    if key is not None:
-        if key not in names:
-            raise ValueError(
-                f"{argument}={key!r}: {name} has no such table, but {listed(names) or 'none'}."
-                f"{close_matches(key, names)}"
-            )
-        return key
-    if not names:
-        raise ValueError(f"{name} holds no table.")
-    if len(names) > 1:
+    if key is not None and key not in names:
+        raise ValueError(
+            f"{argument}={key!r}: {name} has no such table, but {listed(names) or 'none'}."
+            f"{close_matches(key, names)}"
+        )
+    if key is None and len(names) != 1:
+        if not names:
+            raise ValueError(f"{name} holds no table.")
         path = f", or as in 'file::{names[0]}'" if argument == "key" else ""
         raise ValueError(
             f"{name} holds {len(names)} tables: {listed(names)}. Name one with "
             f"{argument}={names[0]!r}{path}."
         )
-    return names[0]
+    return names[0] if key is None else key
 
 
 def close_matches(name: str, names: Iterable[str]) -> str:

@@ -1,204 +1,220 @@
 """Contents of a file: named columns, those of numbers and the others."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from inlier._internal.arrays import working_precision
-from inlier._internal.typing import Array, Mask
-from inlier._internal.validation import check_whole
-from inlier.data.sources.base import Source, arrow, as_source, listed, spooled
+from inlier._internal.typing import Array
+from inlier.data.sources.base import (
+    Source,
+    arrow,
+    as_source,
+    blocks_of,
+    check_table,
+    listed,
+    spooled,
+)
 from inlier.data.sources.location import Location
+from inlier.data.sources.numbers import TextColumn, as_number, notes_on, settle
+from inlier.data.sources.options import LABELS, TEXT, ReadOptions, Reason
 
 # A table that is loaded is held as an array, and in what a fit makes of it.
 COPIES = 4
-DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
-# Rows of a table that is written.
-TABLE_BYTES = 1 << 26
+# Memory for the name of a column.
+NAME_BYTES = 100
+NUMERIC = ("integer", "floating", "boolean", "decimal", "null")
+
+Stored = Callable[[list[int]], Iterable[Sequence[Any]]]
+"""Yields some columns in blocks of rows."""
 
 
-@dataclass(frozen=True)
-class ReadOptions:
-    """How a file is to be read: given, or detected."""
+class Content:
+    """Named columns of a file, some of which are numbers. They are read again whenever asked.
 
-    delimiter: str | None = None
-    header: bool | None = None
-    skip: int | None = None
-    """Lines at the top of a text that are left out."""
-    decimal: str | None = None
-    thousands: str | None = None
-    na_values: Sequence[str] | None = None
-    """Additional markers of missing values; numbers are compared as numbers."""
-    key: str | None = None
-    """Array in a .npz, .mat, HDF5 or Zarr file."""
-    table: str | None = None
-    """Table in a database, or sheet."""
-    query: str | None = None
-    """SELECT statement."""
+    `stored` yields some columns as arrays of Arrow. Those that `texts` lists are text, and hold
+    numbers if all of their cells do; they are looked through at once. `label` is the number of the
+    column with the labels of the rows, such as the index of a data frame, which is used as numbers
+    only if asked for.
+    """
 
-    def __post_init__(self) -> None:
-        """Check the marks, and what excludes each other."""
-        delimiter, decimal, thousands = self.delimiter, self.decimal, self.thousands
-        object.__setattr__(self, "na_values", tuple(self.na_values or ()) or None)
-        if self.skip is not None:
-            check_whole(self.skip, "skip", at_least=0)
-        if delimiter is not None:
-            delimiter = DELIMITER_NAMES.get(delimiter, delimiter)
-            if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-                raise ValueError(f"delimiter={delimiter!r} must be one character such as ','.")
-            object.__setattr__(self, "delimiter", delimiter)
-        for name, mark in (("decimal", decimal), ("thousands", thousands)):
-            if mark is not None and (len(mark) != 1 or mark.isalnum() or mark in "+-^\\]"):
-                raise ValueError(f"{name}={mark!r} must be one mark, such as '.' or ','.")
-        if decimal is not None and decimal == thousands:
-            raise ValueError(f"decimal={decimal!r} and thousands={thousands!r} must differ.")
-        if self.table is not None and self.query is not None:
-            raise ValueError(f"table={self.table!r} and a query were both given: leave one out.")
+    def __init__(
+        self,
+        location: Location,
+        options: ReadOptions,
+        schema: Any,
+        stored: Stored,
+        *,
+        n: int = 0,
+        texts: Iterable[int] = (),
+        label: int | None = None,
+        notes: Iterable[str] = (),
+        first_line: int | None = None,
+    ) -> None:
+        self.location, self.options, self.stored = location, options, stored
+        self.first_line = first_line
+        """The line of a text in which the first row is."""
+        self.unseen: Collection[str] = ()
+        """Markers of missing values that occur nowhere, once the numbers were read."""
+        self.array: Source | None = None
+        self.notes, titles = [*notes], schema.names
+        if any(titles) and not titles[0]:
+            label = 0
+            self.notes.append(
+                "The first column has no name: it was taken for the labels of the rows."
+            )
+        self.label = label
+        unnamed = [f"x{j}" for j, title in enumerate(titles) if not title and j != label]
+        if unnamed and any(titles):
+            self.notes.append(f"Columns without a name in the header are called {listed(unnamed)}.")
+        # Labels without a name stay so, also in what is written.
+        named = [name or f"x{j}" * (j != label) for j, name in enumerate(titles)]
+        self.names = distinct(named)
+        if changed := [new for new, old in zip(self.names, named, strict=True) if new != old]:
+            self.notes.append(f"Columns of the same name were renamed: {listed(changed)}.")
+        self.texts = {j: TextColumn(options) for j in texts}
+        for block in stored(list(self.texts)) if self.texts else ():
+            for column, cells in zip(self.texts.values(), block, strict=True):
+                column.update(cells)
+                n = column.n
+        self.n = n
+        self.reasons = [
+            None if j in self.texts else reason_of(kind) for j, kind in enumerate(schema.types)
+        ]
+        """For each column, why it is not used as numbers."""
+        found = settle(list(self.texts.values()), options.delimiter == ";")
+        for (j, column), reason in zip(self.texts.items(), found, strict=True):
+            ends = options.delimiter and j == len(titles) - 1 > 0 and not titles[j]
+            if ends and column.n_missing == n:
+                reason = Reason("nothing: the lines end in a delimiter")
+            self.reasons[j] = reason
+        if label is not None and self.reasons[label] is None:
+            self.reasons[label] = LABELS
+        pa = arrow()
+        fields = [field.with_name(name) for field, name in zip(schema, self.names, strict=True)]
+        for j, column in self.texts.items():
+            fields[j] = fields[j].with_type(pa.type_for_alias(column.kind))
+        self.schema = pa.schema(fields, schema.metadata)
+        self.notes += notes_on({self.names[j]: column for j, column in self.texts.items()})
 
+    @classmethod
+    def of_array(cls, array: Source, location: Location, options: ReadOptions) -> "Content":
+        """Return the columns of an array, which stays where it is."""
+        check_table(array, location.label)
+        n, d = array.shape
+        location.check_size(d * (array.dtype.itemsize + NAME_BYTES))  # a header may announce any d
+        # Of the floating point types, Arrow knows those of at most 8 bytes.
+        dtype = np.dtype(np.float64) if array.dtype.itemsize > 8 else array.dtype
+        kind = arrow().from_numpy_dtype(dtype)
 
-@dataclass(frozen=True)
-class Reason:
-    """Why a column is not used as numbers, in words for one column and for several."""
+        def stored(columns: list[int]) -> Iterator[list[Any]]:
+            for block in blocks_of(array):
+                own = np.ascontiguousarray(block.T[columns], dtype)
+                yield [arrow().array(column) for column in own]
 
-    one: str
-    many: str
-    malformed: bool = False
-    """It holds numbers, but for a few cells."""
-    doubtful: bool = False
-    """It holds numbers that can be read in two ways."""
-
-    def such_as(self, cell: str) -> "Reason":
-        """Return the same with an example, which is shown of one column only."""
-        return replace(self, one=f"{self.one} such as {cell!r}")
-
-
-def holds(what: str, **kind: bool) -> Reason:
-    """Return the reason that a column holds something else."""
-    return Reason(f"it holds {what}", f"they hold {what}", **kind)
-
-
-TEXT = holds("text")
-LABELS = Reason("it has the labels of the rows", "they have the labels of the rows")
-
-
-class Content(ABC):
-    """Named columns of a file, some of which are numbers. It is read again whenever asked."""
-
-    n: int
-    names: tuple[str, ...]
-    reasons: tuple[Reason | None, ...]
-    """For each column, why it is not used as numbers."""
-    location: Location
-    options: ReadOptions
-    """With what was detected."""
-    notes: tuple[str, ...] = ()
-    label: int | None = None
-    """The column with the labels of the rows, such as the index of a data frame."""
-    schema: Any = None
-    """Of pyarrow, if the columns have types."""
-    unseen: Collection[str] = ()
-    """Markers of missing values that occur nowhere, once the numbers were read."""
-    first_line: int | None = None
-    """The line of a text in which the first row is."""
-
-    @abstractmethod
-    def blocks(self, columns: list[int]) -> tuple[np.dtype[Any], Iterator[Array]]:
-        """Return the dtype of some columns, and yield their numbers in blocks of rows."""
-
-    @abstractmethod
-    def batches(self, columns: list[int]) -> Iterator[Any]:
-        """Yield some columns in record batches of pyarrow."""
+        content = cls(location, options, arrow().schema([("", kind)] * d), stored, n=n)
+        content.array = array
+        return content
 
     def numbers(self, columns: list[int]) -> Array | Source:
         """Return some columns as floating point numbers, or as a source; missing is NaN."""
-        stored, blocks = self.blocks(columns)
-        dtype = working_precision(stored.newbyteorder("=").name)
-        if not self.location.fits(COPIES * self.n * len(columns) * dtype.itemsize):
-            return spooled(blocks, len(columns), dtype)
+        dtype = self.dtype(columns)
+        large = COPIES * self.n * len(columns) * dtype.itemsize > self.location.max_bytes
+        if large and self.array is not None and columns == list(range(len(self.names))):
+            return self.array
+        if large:
+            return spooled(self.blocks(columns, dtype), len(columns), dtype)
         out, start = np.empty((self.n, len(columns)), dtype), 0
-        for block in blocks:
+        for block in self.blocks(columns, dtype):
             out[start : start + len(block)] = block
             start += len(block)
         return out
 
-    def cells(self, columns: list[int]) -> Iterator[Any]:
-        """Yield some columns as they are stored."""
-        return self.batches(columns)
+    def dtype(self, columns: list[int]) -> np.dtype[Any]:
+        """Return a floating point type that holds all columns, because entries may be missing."""
+        types, kinds = arrow().types, self.schema.types
+        dtypes = {
+            np.float64 if types.is_decimal(kind) or types.is_null(kind) else kind.to_pandas_dtype()
+            for kind in {kinds[j] for j in columns}
+        }
+        return working_precision(np.result_type(*dtypes).name)
+
+    def blocks(self, columns: list[int], dtype: np.dtype[Any]) -> Iterator[Array]:
+        """Yield the numbers of some columns in blocks of rows."""
+        if self.array is not None:
+            yield from (block[:, columns].astype(dtype) for block in blocks_of(self.array))
+            return
+        markers, kind = self.options.na_values or (), arrow().from_numpy_dtype(dtype)
+        values = {m: value for m in markers if (value := as_number(m)) is not None}
+        seen = {marker for column in self.texts.values() for marker in column.seen}
+        for part in self.stored(columns):
+            block = np.empty((len(part[0]), len(columns)), dtype)
+            for k, (j, cells) in enumerate(zip(columns, part, strict=True)):
+                numbers = self.typed(j, cells)
+                if numbers.type != kind:  # a call less for each of very many columns
+                    numbers = numbers.cast(kind, safe=False)
+                block[:, k] = numbers.to_numpy(zero_copy_only=False)
+            for marker, value in values.items():
+                same = block == dtype.type(value)
+                if same.any():
+                    seen.add(marker)
+                    block[same] = np.nan
+            yield block
+        self.unseen = set(markers) - seen
+
+    def typed(self, j: int, cells: Any) -> Any:
+        """Return the cells of a column in its type."""
+        return self.texts[j].cast(cells) if j in self.texts else cells
 
     def words(self, column: int) -> Array:
         """Return a column as text, in which what is missing is empty."""
-        return np.concatenate([_words(batch.column(0)) for batch in self.cells([column])])
-
-    def decimal(self, column: int) -> str:
-        """Return the decimal mark of a column of text."""
-        return "."
+        words = (word or "" for part in self.stored([column]) for word in as_words(part[0]))
+        return np.array(list(words), object)
 
     def source(self, name: str) -> Source:
         """Return all columns as a source, but those with the labels of the rows."""
         for column, reason in zip(self.names, self.reasons, strict=True):
             if reason is not None and reason is not LABELS:
                 raise ValueError(
-                    f"{name} must hold real numbers, but column {column!r} does not: {reason.one}. "
-                    "Select or encode the numeric columns first."
+                    f"{name} must hold real numbers, but column {column!r} does not: it holds "
+                    f"{reason.what}. Select or encode the numeric columns first."
                 )
         X = self.numbers([j for j, reason in enumerate(self.reasons) if reason is None])
         return X if isinstance(X, Source) else as_source(X)
 
 
-@dataclass(frozen=True)
-class Format:
-    """A format that can be read."""
-
-    name: str
-    suffixes: tuple[str, ...]
-    """Of its files, in lower case."""
-    load: Callable[[Location, ReadOptions], Content]
-    options: tuple[str, ...] = ()
-    """Fields of `ReadOptions` that the format has."""
-    magic: bytes = b"(?!)"
-    """A pattern of the first bytes of such a file."""
+def reason_of(kind: Any) -> Reason | None:
+    """Return why a column of a type is not used as numbers."""
+    types = arrow().types
+    if any(getattr(types, f"is_{name}")(kind) for name in NUMERIC):
+        return None
+    if str(kind) in ("string", "large_string", "string_view"):
+        return TEXT
+    if types.is_temporal(kind):
+        return Reason("dates or times")
+    return Reason("categories" if types.is_dictionary(kind) else f"values of type {kind}")
 
 
-def gathered(batches: Iterator[Any], rows: Mask) -> Iterator[Any]:
-    """Yield some rows of small batches in larger tables, at least one."""
-    pa = arrow()
-    held: list[Any] = []
-    start = 0
-    for batch in batches:
-        kept = batch.filter(pa.array(rows[start : start + len(batch)]))
-        start += len(batch)
-        if held and sum(part.nbytes for part in (*held, kept)) > TABLE_BYTES:
-            yield pa.Table.from_batches(held)
-            held = []
-        held.append(kept)
-    yield pa.Table.from_batches(held)
-
-
-def _words(cells: Any) -> Array:
+def as_words(cells: Any) -> Sequence[str | None]:
+    """Return the cells of a column as text; None for those that are missing."""
     try:
-        found = cells.cast(arrow().string()).to_pylist()
+        found: list[str | None] = cells.cast(arrow().string()).to_pylist()
+        return found
     except arrow().ArrowException:  # lists and the like
-        found = [None if cell is None else str(cell) for cell in cells.to_pylist()]
-    return np.array(["" if cell is None else cell for cell in found], object)
+        return [None if cell is None else str(cell) for cell in cells.to_pylist()]
 
 
-def distinct(names: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Make names differ, such as "a" and "a.1"; and a note if they did not."""
-    out: list[str] = []
-    taken = set(names)
-    seen: dict[str, int] = {}
+def distinct(names: list[str]) -> tuple[str, ...]:
+    """Make names differ, such as "a" and "a.1"."""
+    taken, out = set(names), []
+    numbers: dict[str, int] = {}
     for name in names:
         unique = name
-        if name in seen:
-            while unique in taken:
-                seen[name] += 1
-                unique = f"{name}.{seen[name]}"
+        if name in numbers:
+            while (unique := f"{name}.{numbers[name]}") in taken:
+                numbers[name] += 1
             taken.add(unique)
-        seen.setdefault(name, 0)
+        numbers.setdefault(name, 1)
         out.append(unique)
-    changed = [new for old, new in zip(names, out, strict=True) if old != new]
-    notes = (f"Columns of the same name were renamed: {listed(changed)}.",) if changed else ()
-    return tuple(out), notes
+    return tuple(out)

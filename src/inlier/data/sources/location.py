@@ -58,6 +58,11 @@ class Location:
         return status.st_mtime_ns, status.st_size, status.st_ino
 
     @property
+    def is_plain(self) -> bool:
+        """Whether libraries can open the file themselves."""
+        return self.path is not None and self.unpack is None
+
+    @property
     def local_path(self) -> Path:
         """The path, for libraries that open files themselves."""
         if self.path is None or self.unpack is not None:
@@ -65,15 +70,12 @@ class Location:
             raise ValueError(f"{self} is of a format that is read from plain files only. {how}.")
         return self.path
 
-    def raw(self) -> BinaryIO:
-        """Open the bytes as they are stored."""
-        return io.BytesIO(self.data) if self.path is None else open(self.path, "rb")
-
     def open(self) -> BinaryIO:
         """Open the decompressed bytes."""
+        stored = io.BytesIO(self.data) if self.path is None else self.path
         if self.unpack is None:
-            return self.raw()
-        opened: BinaryIO = self.unpack(io.BytesIO(self.data) if self.path is None else self.path)
+            return stored if isinstance(stored, io.BytesIO) else open(stored, "rb")
+        opened: BinaryIO = self.unpack(stored)
         return opened
 
     def read(self, size: int = -1) -> bytes:
@@ -89,13 +91,9 @@ class Location:
             out.write(chunk)
         return out.getvalue()
 
-    def fits(self, size: int) -> bool:
-        """Whether so many bytes may be held in memory."""
-        return size <= self.max_bytes
-
     def check_size(self, size: int, at_least: bool = False) -> None:
         """Raise if so many bytes may not be held in memory."""
-        if not self.fits(size):
+        if size > self.max_bytes:
             what = "more" if at_least else f"{size:,} bytes, which is more"
             raise ValueError(
                 f"{self} has {what} than the {self.max_bytes:,} bytes that may be read into "
@@ -123,18 +121,19 @@ def locate(
         )
     found = Path(path)
     location = Location(found, label, max_bytes=max_bytes, limit=limit)
+    if found.is_dir():
+        return location
     if not found.exists():
         raise FileNotFoundError(_not_found(found, label))
-    if not found.is_file() and not found.is_dir():  # a pipe, which can be read once
-        with open(found, "rb") as file:
-            location = replace(location, path=None, data=location.read_stream(file))
-    return location if found.is_dir() else _unpacking(location, found.name.lower())
+    if not found.is_file():  # a pipe, which can be read once
+        location = replace(location, path=None, data=location.read())
+    return _unpacking(location, found.name.lower())
 
 
 def _unpacking(location: Location, name: str) -> Location:
     """Find out by its first bytes whether a file is compressed, and what it is inside."""
     unpack: Callable[[Any], Any] | None = None
-    with location.raw() as file:
+    with location.open() as file:
         head = file.read(8)
         for magic, (suffix, opened) in PACKED.items():
             if head.startswith(magic):
@@ -143,8 +142,7 @@ def _unpacking(location: Location, name: str) -> Location:
             members = [one for one in zipfile.ZipFile(file).namelist() if not one.endswith("/")]
             # A table that was packed, and not one of the formats that are archives themselves.
             if len(members) == 1 and not members[0].endswith((".npy", "zarr.json", ".zarray")):
-                unpack = partial(_member, members[0])
-                name = members[0].lower()
+                unpack, name = partial(_member, members[0]), members[0].lower()
     ends = Path(name).suffixes
     return replace(location, suffixes=("".join(ends[-1:]), "".join(ends[-2:])), unpack=unpack)
 
@@ -157,7 +155,7 @@ def _member(name: str, archive: Any) -> Any:
 def split_key(path: str | PathLike[str]) -> tuple[str, str | None]:
     """Split "file.h5::table" into the path and the name of the array."""
     text = os.fspath(path)
-    if "::" not in text or os.path.exists(text):
+    if os.path.exists(text):
         return text, None
     text, _, key = text.partition("::")
     return text, key or None

@@ -5,14 +5,13 @@ other cells of its column and the other columns of its file decide or, if they d
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
-import numpy as np
-
-from inlier._internal.typing import Array
 from inlier.data.sources.base import arrow, listed
-from inlier.data.sources.content import TEXT, ReadOptions, Reason, holds
+from inlier.data.sources.options import TEXT, ReadOptions, Reason
 
 MISSING = (
     *("", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN"),
@@ -22,58 +21,57 @@ MISSING = (
 # at any more if it is not after so many cells.
 MALFORMED_SHARE, FEW_CELLS = 2, 100
 SHOWN_CHARACTERS = 20
+# Cells that are looked at before others are compared with them.
+GLANCE = 10
 # With another mark between thousands.
-GROUPED = re.compile(r"[+-]?\d{1,3}([^\w.,:/+-])\d{3}(\1\d{3})*([.,]\d+)?$")
-# Looked for in every column: integers that fit, cells without a point, and without a comma.
-ALWAYS = (r"^-?\d{1,18}$", "^[^.]*$", "^[^,]*$")
+GROUPED = re.compile(r"[+-]?\d{1,3}([^\w.,:/+-])\d{3}(\1\d{3})*([.,]\d+)?")
+# Integers that fit 64 bits.
+WHOLE_DIGITS = 18
+WHOLE = re.compile(rf"-?[0-9]{{1,{WHOLE_DIGITS}}}")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Style:
     """A way to write numbers; without a decimal mark, truth values."""
 
     decimal: str = ""
     thousands: str = ""
 
-    @property
-    def pattern(self) -> str:
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
         """Matches a cell that is written in this way."""
         if not self.decimal:
-            return "^(?i:true|false)$"
-        point, separator = f"[{self.decimal}]", self._separator
-        whole = rf"(\d+|[1-9]\d{{0,2}}({separator}\d{{3}})+)"
-        number = rf"({whole}({point}\d*)?|{point}\d+)([eE][+-]?\d+)?"
-        return f"^[+-]?({number}|(?i:nan|inf|infinity))$"
+            return re.compile("true|false", re.IGNORECASE)
+        whole = rf"(\d+|[1-9]\d{{0,2}}([{re.escape(self.separators)}]\d{{3}})+)"
+        number = rf"({whole}({re.escape(self.decimal)}\d*)?|{re.escape(self.decimal)}\d+)"
+        return re.compile(rf"[+-]?({number}([eE][+-]?\d+)?|(?i:nan|inf|infinity))", re.ASCII)
 
     @property
-    def _separator(self) -> str:
-        """Matches the mark between thousands; a space may be one that does not break."""
-        return "[ \u00a0\u202f]" if self.thousands == " " else f"[{self.thousands}]"
+    def separators(self) -> str:
+        """The marks between thousands; a space may be one that does not break."""
+        return " \u00a0\u202f" if self.thousands == " " else self.thousands
 
     def cast(self, cells: Any, kind: str) -> Any:
         """Convert cells that match to a type of Arrow."""
         compute = arrow("pyarrow.compute")
         if not self.decimal:
             return compute.equal(compute.utf8_lower(cells), "true").cast(kind)
-        if self.decimal == "." and (cast := _cast(cells, kind)) is not None:
-            return cast  # most columns need no change
-        cells = compute.replace_substring_regex(cells, self._separator, "")
+        for mark in self.separators:
+            cells = compute.replace_substring(cells, mark, "")
         return compute.replace_substring(cells, self.decimal, ".").cast(kind)
 
 
 POINT, COMMA, TRUTH = Style(".", ","), Style(",", "."), Style()
 
 
-def styles_of(options: ReadOptions) -> list[Style]:
+@cache
+def styles_of(decimal: str | None, thousands: str | None) -> list[Style]:
     """Return the ways in which numbers may be written, given what is known of them."""
-    decimal, thousands = options.decimal, options.thousands
     if decimal is not None:
-        return [Style(decimal, thousands or ("," if decimal == "." else ".")), TRUTH]
+        return [Style(decimal, thousands or ("," if decimal == "." else "."))]
     if thousands in (",", "."):
-        return [POINT if thousands == "," else COMMA, TRUTH]
-    if thousands is not None:
-        return [Style(".", thousands), Style(",", thousands), TRUTH]
-    return [POINT, COMMA, TRUTH]
+        return [POINT if thousands == "," else COMMA]
+    return [POINT, COMMA] if thousands is None else [Style(".", thousands), Style(",", thousands)]
 
 
 def as_number(marker: str) -> float | None:
@@ -84,156 +82,130 @@ def as_number(marker: str) -> float | None:
         return None
 
 
-class NumberReader:
-    """Find out, batch by batch, how d columns of text are read as numbers; then convert them.
+@cache
+def missing_words(markers: tuple[str, ...]) -> Any:
+    """Return the cells that stand for missing values; markers may be numbers, and then do not."""
+    return arrow().array([*MISSING, *(marker for marker in markers if as_number(marker) is None)])
+
+
+class TextColumn:
+    """Find out, block by block, how a column of text is read as numbers; then convert it.
 
     Cells that are in `na_values`, and no numbers themselves, are missing, as those of `MISSING`
-    are. `n` cells of each column were seen so far.
+    are. `n` cells were seen so far.
     """
 
-    def __init__(self, d: int, options: ReadOptions) -> None:
-        self.styles = styles_of(options)
-        self.n, self.n_missing = 0, np.zeros(d, int)
+    def __init__(self, options: ReadOptions) -> None:
+        self.styles = styles_of(options.decimal, options.thousands)
+        self.n = self.n_missing = 0
         self.seen: set[str] = set()
         """The markers that occur."""
-        self._markers = options.na_values or ()
-        words = [marker for marker in self._markers if as_number(marker) is None]
-        self._missing = (*MISSING, *words)
-        self._patterns = [*(style.pattern for style in self.styles), *ALWAYS]
-        self._unlike = np.zeros((len(self._patterns), d), int)
-        """By pattern and column, how many cells do not match."""
-        self._first: dict[tuple[int, int], tuple[int, str]] = {}
+        self._markers = set(options.na_values or ())
+        self._missing = missing_words(tuple(options.na_values or ()))
+        self.unlike = dict.fromkeys((*self.styles, TRUTH, "whole", ".", ","), 0)
+        """How many cells are not in a style, are not integers, or have a point or a comma."""
+        self.first: dict[Style | str, tuple[int, str]] = {}
         """The first of them, with its row."""
-        self.chosen: list[Style | None] = [None] * d
-        """The style of each column; None if it is not used as numbers."""
-        self.kinds = ["string"] * d
-        """The type of each column."""
+        self.fitting = self.styles
+        """The styles of all cells so far."""
+        self.style: Style | None = None
+        """That was chosen; None if the column is not used as numbers."""
 
-    def update(self, columns: list[Any]) -> None:
-        """Look at the next cells of all columns."""
-        start, n_styles = self.n, len(self.styles)
-        self.n += len(columns[0])
-        hopeless = (self._unlike * MALFORMED_SHARE > start) & (start > FEW_CELLS)
-        looked = np.flatnonzero(~hopeless[:n_styles].all(axis=0))
-        cells = dict(zip(looked, self._present([columns[j] for j in looked]), strict=True))
-        self.n_missing[looked] += [cells[j].null_count for j in looked]
-        for i, pattern in enumerate(self._patterns):
-            own = looked[~hopeless[i, looked]]
-            unlike = _unlike([cells[j] for j in own], pattern)
-            counts = np.count_nonzero(unlike, axis=1)
-            for k in np.flatnonzero((counts > 0) & (self._unlike[i, own] == 0)):
-                row = int(np.argmax(unlike[k]))
-                self._first[i, own[k]] = (start + row, cells[own[k]][row].as_py())
-            self._unlike[i, own] += counts
+    def update(self, cells: Any) -> None:
+        """Look at the next cells; the first few tell how to look at the others at a glance."""
+        if not self.n:
+            self._look_at(cells[:GLANCE])
+            cells = cells[GLANCE:]
+        hopeless = min(map(self.unlike.__getitem__, (*self.styles, TRUTH))) * MALFORMED_SHARE
+        if self._changes_nothing(cells) or (self.n > FEW_CELLS and hopeless > self.n):
+            self.n, self.n_missing = self.n + len(cells), self.n_missing + cells.null_count
+        elif len(cells):
+            self._look_at(cells)
 
-    def _present(self, columns: list[Any]) -> list[Any]:
-        """Return the trimmed cells of columns, with null for those that are missing."""
+    def _present(self, cells: Any) -> Any:
+        """Return cells without spaces around them, and null for those that are missing."""
         pa, compute = arrow(), arrow("pyarrow.compute")
-        if not columns:
-            return []
-        cells = compute.utf8_trim_whitespace(pa.concat_arrays(columns))
-        if unseen := set(self._markers) - self.seen:
+        cells = compute.utf8_trim_whitespace(cells)
+        if unseen := self._markers - self.seen:
             same = compute.is_in(cells, value_set=pa.array(sorted(unseen)))
-            self.seen |= set(cells.filter(same).unique().to_pylist())
-        missing = compute.is_in(cells, value_set=pa.array(self._missing))
-        cells = compute.if_else(missing, pa.scalar(None, cells.type), cells)
-        n = len(columns[0])
-        return [cells.slice(k * n, n) for k in range(len(columns))]
+            self.seen |= set(cells.filter(same).to_pylist())
+        missing = compute.is_in(cells, value_set=self._missing)
+        return compute.if_else(missing, pa.scalar(None, cells.type), cells)
 
-    def settle(self, semicolons: bool) -> list[Reason | None]:
-        """Choose the style of each column; return why columns are not used as numbers.
+    def _changes_nothing(self, cells: Any) -> bool:
+        """Whether it is seen at a glance that cells are as those before them."""
+        fitting = self.fitting
+        if not fitting or not self.unlike[TRUTH]:
+            return False
+        if len(fitting) > 1 or not self.unlike["whole"]:
+            return _cast(cells, "int64") is not None and _cast(cells, "double") is not None
+        return fitting[0].decimal == "." and _cast(cells, "double") is not None
 
-        `semicolons` are between the cells: so spreadsheets write where commas are decimal points.
-        """
-        fits, reasons = self._unlike == 0, []
-        numbers = fits[: len(self.styles) - 1]
-        certain = np.flatnonzero(numbers[:, numbers.sum(axis=0) == 1].any(axis=1))
-        for j, (no_point, no_comma) in enumerate(fits[-2:].T):
-            own = np.flatnonzero(fits[: len(self.styles), j])
-            reason = None
-            if numbers[:, j].sum() > 1 and not (no_point and no_comma):  # they give other numbers
-                if len(certain) == 1:
-                    own = certain
-                elif len(certain) or semicolons or not no_comma:
-                    reason = self._doubt(j)
-            elif not len(own):
-                reason = self._why_not(j)
-            reasons.append(reason)
-            if reason is None:
-                style, whole = self.styles[own[0]], fits[len(self.styles), j]
-                self.chosen[j] = style
-                self.kinds[j] = "bool" if style == TRUTH else "int64" if whole else "double"
-        return reasons
+    def _look_at(self, cells: Any) -> None:
+        """Compare cells with all styles."""
+        cells, start = self._present(cells), self.n
+        self.n, self.n_missing = start + len(cells), self.n_missing + cells.null_count
+        if self._changes_nothing(cells):
+            return
+        words = cells.to_pylist()
+        for cell, count in Counter(words).items():
+            if cell is None:
+                continue
+            unlike: list[Style | str] = [mark for mark in ".," if mark in cell]
+            unlike += [s for s in (*self.styles, TRUTH) if not s.pattern.fullmatch(cell)]
+            unlike += [] if WHOLE.fullmatch(cell) else ["whole"]
+            for what in unlike:
+                if what not in self.first:
+                    self.first[what] = (start + words.index(cell), cell)
+                self.unlike[what] += count
+        self.fitting = [style for style in self.styles if not self.unlike[style]]
 
-    def _doubt(self, j: int) -> Reason:
-        """Say how differently a column could be read."""
-        last = len(self._patterns)
-        marked = [self._first[i, j] for i in (last - 2, last - 1) if (i, j) in self._first]
-        _, cell = min(marked)
-        first, second = (
-            f"{style.cast(arrow().array([cell]), 'double')[0].as_py():.15g}"
-            for style in self.styles[:2]
-        )
-        return holds(f"numbers such as {cell!r}, which may be {first} or {second}", doubtful=True)
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether there are two styles that give other numbers."""
+        return len(self.fitting) > 1 and bool(self.unlike["."] or self.unlike[","])
 
-    def _why_not(self, j: int) -> Reason:
-        """Say that a column holds text, or numbers but for a few cells."""
-        i = int(np.argmin(self._unlike[: len(self.styles) - 1, j]))
-        n_wrong = int(self._unlike[i, j])
-        row, cell = self._first[i, j]
-        if found := GROUPED.match(cell):
+    def doubt(self) -> Reason:
+        """Say how differently the column could be read."""
+        _, cell = min(self.first[mark] for mark in ".," if mark in self.first)
+        read = (style.cast(arrow().array([cell]), "double") for style in self.styles)
+        first, second = (f"{number[0].as_py():.15g}" for number in read)
+        what = f"numbers such as {cell!r}, which may be {first} or {second}"
+        return Reason(what, doubtful=True)
+
+    def why_not(self) -> Reason:
+        """Say that the column holds text, or numbers but for a few cells."""
+        style = min(self.styles, key=self.unlike.__getitem__)
+        n_wrong, (row, cell) = self.unlike[style], self.first[style]
+        if found := GROUPED.fullmatch(cell):
             mark = " " if found[1].isspace() else found[1]
-            return holds(
-                f"numbers such as {cell!r}, which thousands={mark!r} reads", malformed=True
-            )
-        if n_wrong * MALFORMED_SHARE > self.n - self.n_missing[j]:
-            return TEXT.such_as(shortened(cell))
-        are = "is no number" if n_wrong == 1 else "are no numbers"
-        words = f"{n_wrong} of {self.n} cells {are}, the first {shortened(cell)!r} in row {row + 1}"
-        return Reason(words, f"in each of them {words}", malformed=True)
+            what = f"numbers such as {cell!r}, which thousands={mark!r} reads"
+            return Reason(what, malformed=True)
+        if len(cell) > SHOWN_CHARACTERS:
+            cell = f"{cell[: SHOWN_CHARACTERS - 1]}…"
+        if n_wrong * MALFORMED_SHARE > self.n - self.n_missing:
+            return Reason(TEXT.what, f" such as {cell!r}")
+        are = "cell that is no number" if n_wrong == 1 else "cells that are no numbers"
+        what = f"{n_wrong} {are} among {self.n}, the first {cell!r} in row {row + 1}"
+        return Reason(what, malformed=True)
 
-    def notes(self, names: tuple[str, ...]) -> list[str]:
-        """Tell which columns have decimal commas, or marks between thousands."""
-        found: dict[str, list[str]] = {}
-        absent = dict(zip(".,", self._unlike[-2:] == 0, strict=True))
-        for j, (name, style) in enumerate(zip(names, self.chosen, strict=True)):
-            if style is not None and style.decimal == "," and not absent[","][j]:
-                found.setdefault("Commas were read as decimal points", []).append(name)
-            if style is not None and style.thousands in absent and not absent[style.thousands][j]:
-                what = "Commas" if style.thousands == "," else "Points"
-                found.setdefault(f"{what} were read as thousands separators", []).append(name)
-        return [f"{what} in {listed(own)}." for what, own in found.items()]
+    @property
+    def kind(self) -> str:
+        """The name of the type of the column in Arrow."""
+        if self.style is None:
+            return "string"
+        if not self.unlike["whole"]:
+            return "int64"
+        return "double" if self.style.decimal else "bool"
 
-    def convert(self, columns: list[Any], which: list[int]) -> list[Any]:
-        """Return the cells of some columns in their types; those of one type are cast together."""
-        out = list(columns)
-        alike: dict[tuple[Style, str], list[int]] = {}
-        for k, j in enumerate(which):
-            if (style := self.chosen[j]) is not None:
-                alike.setdefault((style, self.kinds[j]), []).append(k)
-        for (style, kind), places in alike.items():
-            cells = self._present([columns[k] for k in places])
-            cast = style.cast(arrow().concat_arrays(cells), kind)
-            for i, k in enumerate(places):
-                out[k] = cast.slice(i * len(columns[k]), len(columns[k]))
-        return out
-
-
-def shortened(cell: str) -> str:
-    """Return the first characters of a cell."""
-    return cell if len(cell) <= SHOWN_CHARACTERS else f"{cell[: SHOWN_CHARACTERS - 1]}…"
-
-
-def _unlike(columns: list[Any], pattern: str) -> Array:
-    """Return which cells are there and do not match a pattern, one row for each column."""
-    pa, compute = arrow(), arrow("pyarrow.compute")
-    if not columns:
-        return np.zeros((0, 0), bool)
-    cells = pa.concat_arrays(columns)
-    if pattern == POINT.pattern and _cast(cells, "double") is not None:
-        return np.zeros((len(columns), 1), bool)
-    wrong = compute.invert(compute.match_substring_regex(cells, pattern))
-    return np.asarray(compute.fill_null(wrong, False)).reshape(len(columns), -1)
+    def cast(self, cells: Any) -> Any:
+        """Return cells in the type of the column; null for those that are missing."""
+        style = self.style
+        if style is None:
+            return cells
+        if style.decimal == "." and (found := _cast(cells, self.kind)) is not None:
+            return found  # most columns need no change
+        return style.cast(self._present(cells), self.kind)
 
 
 def _cast(cells: Any, kind: str) -> Any:
@@ -242,3 +214,37 @@ def _cast(cells: Any, kind: str) -> Any:
         return cells.cast(kind)
     except arrow().ArrowInvalid:
         return None
+
+
+def settle(columns: list[TextColumn], semicolons: bool) -> list[Reason | None]:
+    """Choose the style of each column; return why columns are not used as numbers.
+
+    `semicolons` are between the cells: so spreadsheets write where commas are decimal points.
+    """
+    certain = {column.fitting[0] for column in columns if len(column.fitting) == 1}
+    reasons: list[Reason | None] = []
+    for column in columns:
+        fitting = column.fitting or [TRUTH] * (not column.unlike[TRUTH])
+        reason = None if fitting else column.why_not()
+        if column.is_ambiguous and len(certain) == 1:
+            fitting = list(certain)
+        elif column.is_ambiguous and (certain or semicolons or column.unlike[","]):
+            reason = column.doubt()
+        reasons.append(reason)
+        column.style = None if reason else fitting[0]
+    return reasons
+
+
+def notes_on(columns: dict[str, TextColumn]) -> list[str]:
+    """Tell which columns have decimal commas, or marks between thousands."""
+    found: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        decimal, thousands = (
+            (column.style.decimal, column.style.thousands) if column.style else ("",) * 2
+        )
+        if decimal == "," and column.unlike[","]:
+            found.setdefault("Commas were read as decimal points", []).append(name)
+        if thousands in (".", ",") and column.unlike[thousands]:
+            what = "Commas" if thousands == "," else "Points"
+            found.setdefault(f"{what} were read as thousands separators", []).append(name)
+    return [f"{what} in {listed(own)}." for what, own in found.items()]

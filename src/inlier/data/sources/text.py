@@ -1,7 +1,8 @@
 """Delimited text: CSV, TSV and their kin.
 
 pyarrow parses it: once to find the numbers, and again whenever rows are asked for, so that it may
-be larger than memory. The first lines tell what it has to know: encoding, delimiter and header.
+be larger than memory. Python's csv module parses the first records, which tell delimiter and
+header, what has several spaces between cells, and what pyarrow refuses, to name the line.
 """
 
 import codecs
@@ -9,33 +10,31 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from functools import partial
+from itertools import islice
 from typing import Any
 
-from inlier.data.sources.base import arrow, listed
-from inlier.data.sources.columns import Columns
-from inlier.data.sources.content import Format, ReadOptions
+from inlier.data.sources.base import arrow
+from inlier.data.sources.content import Content
 from inlier.data.sources.location import CHUNK_BYTES, Location
 from inlier.data.sources.numbers import COMMA, MISSING, POINT
+from inlier.data.sources.options import ReadOptions
 
 # In the order of preference, where a file could be read with several.
 DELIMITERS = ("\t", ";", "|", ",", " ")
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-SPACED_ROWS = 1 << 12
 # Records that decide what the delimiter is, and whether there is a header.
 SAMPLE = 100
-# By default Python refuses cells above 128 KB.
-csv.field_size_limit((1 << 31) - 1)
-# A record is held as a list of cells: so many bytes for each of its own, and more for a column.
-RECORD_COPIES, COLUMN_BYTES, FEW_COLUMNS = 16, 2000, 1000
-# A block becomes a chunk of every column: of a wide table it should hold many records.
-BLOCK_BYTES, MOST_BLOCK_BYTES, BLOCK_RECORDS = 1 << 20, 1 << 30, 64
+# A block of text, of which a record may be as long, is held with what is made of it; so are the
+# objects for each of very many columns.
+BLOCK_COPIES, COLUMN_BYTES, FEW_COLUMNS = 64, 2000, 1000
+SPACED_RECORDS = 1 << 12
 # So spreadsheets are told the delimiter.
 TOLD_DELIMITER = re.compile(r'"?sep=(.)"?\r?\n')
-THREE_DIGITS = re.compile(r"\d{3}$")
-PLAIN, NUMBER = re.compile(POINT.pattern), re.compile(f"{POINT.pattern}|{COMMA.pattern}")
+# Follows the last line, and is in a record of its own unless a quote is open.
+END = "\0"
 
 Record = tuple[list[str], int]
 """Cells, and the number of their last line."""
@@ -47,285 +46,216 @@ class TextFile:
 
     location: Location
     encoding: str
-    delimiter: str
-    titles: tuple[str, ...]
-    """Of all columns; empty without a header."""
-    skip: int
-    """Lines above the first row of data."""
-    header: bool
-    first_line: int | None
-    block_bytes: int
+    delimiter: str = ","
+    skip: int = 0
+    """Lines that are left out at the top."""
 
-    def batches(self, columns: list[int]) -> Iterator[Any]:
-        """Yield the cells of some columns as text."""
-        if self.delimiter == " ":  # of which several are one, as numpy.savetxt and Fortran write
-            yield from self._spaced_batches(columns)
-            return
+    @property
+    def longest(self) -> int:
+        """Bound on the length of a record."""
+        return min(1 << 30, max(CHUNK_BYTES, self.location.max_bytes // BLOCK_COPIES))
+
+    def records(self, height: int) -> Iterator[tuple[list[list[str]], int]]:
+        """Yield so many records that are not empty, and the number of the last line."""
+        longest, spaced = self.longest, self.delimiter == " "
+        csv.field_size_limit(longest)  # of a quote that is not closed
+
+        def lines(file: io.TextIOWrapper) -> Iterator[str]:
+            for line in iter(partial(file.readline, longest), ""):
+                if len(line) >= longest:
+                    raise self._too_long()
+                if END in line:
+                    raise ValueError(
+                        f"{self.location} is not delimited text: there are zero bytes in it."
+                    )
+                # Several spaces are one delimiter, as numpy.savetxt and Fortran write.
+                yield line.rstrip(" \r\n") + "\n" if spaced else line
+            yield END
+
+        with io.TextIOWrapper(self.location.open(), self.encoding, newline="") as file:
+            kept = islice(lines(file), self.skip, None)
+            reader = csv.reader(kept, delimiter=self.delimiter, skipinitialspace=spaced)
+            kept_cells = filter(None, reader)
+            try:
+                while rows := list(islice(kept_cells, height)):
+                    if rows[-1][-1].endswith(END):
+                        break
+                    yield rows, self.skip + reader.line_num
+            except csv.Error as error:
+                raise self._too_long() if "limit" in str(error) else error from None
+            if (last := rows.pop()) != [END]:
+                raise self._unclosed(last[-1].rstrip(f"\r\n{END}"))
+            if rows:
+                yield rows, self.skip + reader.line_num - 1
+
+    def _too_long(self) -> ValueError:
+        return ValueError(
+            f"{self.location} has a record of more than {self.longest:,} bytes, which takes more "
+            "memory than is allowed. End its lines, close its quotes, or raise the limit, "
+            f"{self.location.limit}={self.location.max_bytes}."
+        )
+
+    def _unclosed(self, cell: str) -> ValueError:
+        lines = cell.count("\n")
+        are = "line below it is" if lines == 1 else "lines below it are"
+        return ValueError(
+            f"{self.location}: a quote before {cell[:40]!r} is not closed, so that {lines} {are} "
+            "in one cell. Close it or remove it."
+        )
+
+    def sample(self) -> list[Record]:
+        """Return the first records."""
+        found: list[Record] = []
+        size = 0
+        for (cells,), line in islice(self.records(1), SAMPLE):
+            found.append((cells, line))
+            size += len(cells) + sum(map(len, cells))
+            if size > CHUNK_BYTES and len(found) > 1:
+                break
+        return found
+
+    def blocks(self, width: int, columns: list[int]) -> Iterator[list[Any]]:
+        """Yield the cells of some columns in blocks of records, all of which have one width."""
         pa, csv_ = arrow(), arrow("pyarrow.csv")
-        names = [f"f{j}" for j in range(len(self.titles))]
-        wrong: list[Any] = []
-
-        def note(row: Any) -> str:
-            wrong.append(row)
-            return "error"
-
+        if self.delimiter == " ":
+            for rows, _ in self.records(SPACED_RECORDS):
+                if set(map(len, rows)) != {width}:
+                    self.check(width)
+                yield [pa.array([row[j] for row in rows]) for j in columns]
+            return
+        names = [f"f{j}" for j in range(width)]
+        # Words with a meaning are kept for each column: of a million they take gigabytes.
+        none: dict[str, list[str]] = {"null_values": [], "true_values": [], "false_values": []}
         given = (
             csv_.ReadOptions(
                 column_names=names,
-                block_size=self.block_bytes,
+                block_size=self.longest,
                 skip_rows=self.skip,
                 encoding=self.encoding.removesuffix("-sig"),
                 use_threads=False,
             ),
-            csv_.ParseOptions(
-                delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=note
-            ),
-            # Words with a meaning are kept for each column: of a million they take gigabytes.
+            csv_.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
             csv_.ConvertOptions(
                 column_types={names[j]: pa.string() for j in columns},
                 include_columns=[names[j] for j in columns],
-                null_values=[],
-                true_values=[],
-                false_values=[],
+                **none,
             ),
         )
         last = None
         try:
             with self.location.open() as file:
                 for batch in csv_.open_csv(file, *given):
-                    yield batch
-                    last = batch if len(batch) else last
-            self._check_closed(last, columns)
+                    yield batch.columns
+                    last = batch.columns[-1][-1].as_py() if len(batch) else last
         except pa.ArrowInvalid as error:
-            if wrong:
-                where = f"record {wrong[0].number} ({wrong[0].text[:40]!r})"
-                raise ragged(self, where, wrong[0].actual_columns) from None
-            if not re.search("Empty CSV|Could not skip", str(error)):  # a header, and no rows
-                raise
+            if re.search("Empty CSV|Could not skip", str(error)):  # a header, and no rows
+                return
+            self.check(width)
+            raise self._too_long() if "straddling" in str(error) else error from None
+        if "\n" in (last or ""):  # perhaps of a quote that is never closed
+            self.check(width)
 
-    def _check_closed(self, last: Any, columns: list[int]) -> None:
-        """Raise if a quote is never closed: then the rows below it are in the last cell of all."""
-        end = len(self.titles) - 1
-        if last is None or end not in columns:
-            return
-        cell = last.column(columns.index(end))[-1].as_py() or ""
-        if "\n" in cell and not self._ends_in_quote():
-            lines = cell.count("\n")
-            are = "line below it is" if lines == 1 else "lines below it are"
-            raise ValueError(
-                f"{self.location}: a quote before {cell[:40]!r} is not closed, so that {lines} "
-                f"{are} in one cell. Close it or remove it."
-            )
-
-    def _ends_in_quote(self) -> bool:
-        tail = b""
-        with self.location.open() as file:
-            while chunk := file.read(CHUNK_BYTES):
-                tail = (tail + chunk)[-CHUNK_BYTES:]
-        return tail.replace(b"\0", b"").rstrip().endswith(b'"')
-
-    def _spaced_batches(self, columns: list[int]) -> Iterator[Any]:
-        with io.TextIOWrapper(self.location.open(), self.encoding, newline="") as file:
-            records = _records(islice(self._lines(file), self.skip, None), " ")
-            while some := [cells for cells, _ in islice(records, SPACED_ROWS)]:
-                for cells in some:
-                    if len(cells) != len(self.titles):
-                        raise ragged(self, f"record {' '.join(cells)[:40]!r}", len(cells))
-                arrays = [arrow().array([cells[j] for cells in some]) for j in columns]
-                yield arrow().record_batch(arrays, names=[f"f{j}" for j in columns])
-
-    def _lines(self, file: Any) -> Iterator[str]:
-        while line := file.readline(self.block_bytes):
-            if len(line) == self.block_bytes and line[-1] not in "\r\n":
-                raise too_long(self.location, self.block_bytes)
-            yield line
+    def check(self, width: int, records: Iterable[Record] | None = None) -> None:
+        """Raise if some record, or any, has another number of cells, and name its line."""
+        every = ((cells, line) for (cells,), line in self.records(1))
+        for cells, line in every if records is None else records:
+            if len(cells) != width:
+                raise ValueError(
+                    f"{self.location}: line {line} has {len(cells)} "
+                    f"{'cell' if len(cells) == 1 else 'cells'}, but the first record has {width}, "
+                    f"with delimiter={self.delimiter!r}. Correct the line, or give another "
+                    "delimiter; skip=... leaves out lines at the top."
+                )
 
 
-def load(location: Location, options: ReadOptions) -> Columns:
-    """Read delimited text."""
-    pa = arrow()
-    most = min(MOST_BLOCK_BYTES, max(CHUNK_BYTES, location.max_bytes // RECORD_COPIES))
-    head, whole = _head(location, most)
-    encoding, block = _encoding(head, location), 0
-    while True:
-        text = head.decode(encoding, "ignore")
-        file, label, notes = _layout(text, whole, encoding, options, location)
-        file = replace(file, block_bytes=min(most, max(block, file.block_bytes)))
-        try:
-            return Columns(
-                pa.schema([(f"f{j}", pa.string()) for j in range(len(file.titles))]),
-                file.batches,
-                location,
-                replace(options, delimiter=file.delimiter, header=file.header),
-                untyped=range(len(file.titles)),
-                titles=file.titles,
-                label=label,
-                notes=notes,
-                first_line=file.first_line,
-            )
-        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            if "utf" in str(error).lower() and encoding != "latin-1":
-                encoding = "latin-1"
-            elif "straddling" not in str(error):
-                raise
-            elif file.block_bytes == most:
-                raise too_long(location, most) from None
-            else:
-                block = most
-
-
-def too_long(location: Location, most: int) -> ValueError:
-    """Return the error that a record does not fit into memory."""
-    return ValueError(
-        f"{location} has a record of more than {most:,} bytes, which takes more memory than is "
-        "allowed. End its lines, close its quotes, or raise the limit, "
-        f"{location.limit}={location.max_bytes}."
-    )
-
-
-def ragged(file: TextFile, where: str, width: int) -> ValueError:
-    """Return the error that a record has more or fewer cells than the first."""
-    return ValueError(
-        f"{file.location}: {where} has {width} {'cell' if width == 1 else 'cells'}, but the first "
-        f"record has {len(file.titles)}, with delimiter={file.delimiter!r}. Correct the line, or "
-        "give another delimiter; skip=... leaves out lines at the top."
-    )
-
-
-def _head(location: Location, most: int) -> tuple[bytes, bool]:
-    """Read the first lines, at least one; and whether these are all."""
-    with location.open() as file:
-        head = file.read(CHUNK_BYTES)
-        while not re.search(rb"[\r\n]", head) and (more := file.read(len(head))):
-            if len(head) > most:
-                raise too_long(location, most)
-            head += more
-        whole = not file.read(1)
-    if not head.strip():
-        raise ValueError(f"{location} is empty: there is no table in it.")
-    return head, whole
-
-
-def _encoding(head: bytes, location: Location) -> str:
-    """Return the encoding of the first lines; what is not Unicode is Latin-1."""
-    if head.startswith(UTF16):
-        return "utf-16"
-    if b"\0" in head:
-        raise ValueError(f"{location} is not delimited text: there are zero bytes in it.")
+def load(location: Location, options: ReadOptions) -> Content:
+    """Read delimited text; what is not Unicode is Latin-1."""
+    head = location.read(4)
+    encoding = "utf-16" if head.startswith(UTF16) else "utf-8-sig"
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
+        return _load(TextFile(location, encoding), options, [])
+    except UnicodeError:
+        note = f"{location} is not UTF-8: it was read as Latin-1."
+        return _load(TextFile(location, "latin-1"), options, [note])
 
 
-def _layout(
-    text: str, whole: bool, encoding: str, options: ReadOptions, location: Location
-) -> tuple[TextFile, int | None, list[str]]:
-    """Find delimiter and titles in the first lines, the column of labels, and what to tell."""
-    notes = []
-    if options.skip is None and (told := TOLD_DELIMITER.match(text)):
-        options = replace(options, skip=1, delimiter=options.delimiter or told[1])
-    if encoding == "latin-1":
-        notes.append(f"{location} is not UTF-8: it was read as Latin-1.")
-    delimiter = _delimiter(text, whole, options)
-    sample = _sample(text, whole, delimiter, options.skip or 0)
-    if not sample:
-        raise ValueError(f"{location} has no records below line skip={options.skip}.")
-    above = titles_above([cells for cells, _ in sample]) if options.skip is None else 0
-    if above:
-        notes.append(left_out_above(sample[above - 1][1], "line"))
-    rows = [cells for cells, _ in sample[above:]]
-    header = has_header(rows) if options.header is None else options.header
-    titles = [cell.strip() for cell in rows[0]] if header else [""] * len(rows[0])
-    wider = header and len(rows) > 1 and len(titles) == usual_width(rows) - 1 > 1
-    if wider and _begin_with_labels(rows[1:], delimiter):
+def _load(file: TextFile, options: ReadOptions, notes: list[str]) -> Content:
+    """Find delimiter and titles in the first records, and the column of labels."""
+    location = file.location
+    if options.skip is None:
+        with io.TextIOWrapper(location.open(), file.encoding, newline="") as opened:
+            told = TOLD_DELIMITER.match(opened.readline(10))
+        if told:
+            options = replace(options, skip=1, delimiter=options.delimiter or told[1])
+    file = replace(file, skip=options.skip or 0)
+    delimiter = options.delimiter or _delimiter(file)
+    file = replace(file, delimiter=delimiter)
+    sample = file.sample()
+    rows = [cells for cells, _ in sample]
+    if not any(cell.strip() for row in rows for cell in row):
+        below = f" below line skip={options.skip}" if options.skip else ""
+        raise ValueError(f"{location} is empty{below}: there is no table in it.")
+    above, titles, said = header_of(rows, options, [line for _, line in sample], "line")
+    labels = [row[0] for row in rows[above:]]
+    wider = 1 < len(titles) == usual_width(rows) - 1 and delimiter != ","
+    if wider and any(titles) and len(set(labels)) == len(labels):
         titles = ["", *titles]  # R writes no title for the labels of rows
-    d, skip = len(titles), options.skip or 0
+    d, first_line = len(titles), None
+    file.check(d, sample[above:])  # before very many columns are made
     if d > FEW_COLUMNS:
         location.check_size(COLUMN_BYTES * d)
-    if header or above:
-        skip = sample[above if header else above - 1][1]
-    block = max(BLOCK_BYTES, BLOCK_RECORDS * len(delimiter.join(rows[0])))
-    data = sample[above + header :]
-    first_line = (
-        data[0][1] if data and skip and not re.search(r"[\r\n]", "".join(data[0][0])) else None
+    if above:
+        file = replace(file, skip=sample[above - 1][1])
+    if file.skip and above < len(rows):
+        first_line = sample[above][1] - "".join(rows[above]).count("\n")
+    return Content(
+        location,
+        replace(options, delimiter=delimiter, header=any(titles)),
+        arrow().schema([(title, "string") for title in titles]),
+        partial(file.blocks, d),
+        texts=range(d),
+        notes=[*notes, *said],
+        first_line=first_line,
     )
-    file = TextFile(location, encoding, delimiter, tuple(titles), skip, header, first_line, block)
-    for cells, line in data:
-        if len(cells) != d:
-            raise ragged(file, f"line {line}", len(cells))
-    label, said = labels_among(titles) if header else (None, [])
-    return file, label, [*notes, *said]
 
 
-def _begin_with_labels(rows: list[list[str]], delimiter: str) -> bool:
-    """Whether rows with a cell more than there are titles begin with labels, as R writes them.
+def header_of(
+    rows: list[list[str]], options: ReadOptions, numbers: Sequence[int], what: str
+) -> tuple[int, list[str], list[str]]:
+    """Find the header in the first rows, which have `numbers`, as lines of a text have.
 
-    Commas inside of numbers, as in 1,234 without quotes, make a cell more too.
+    Returns how many rows stand above the data, the titles, which are empty without a header, and
+    what to tell.
     """
-    labels = [row[0].strip() for row in rows]
-    if delimiter == "," and all(map(_is_number, labels)):
-        if any(all(map(THREE_DIGITS.match, cells)) for cells in zip(*rows, strict=False)):
-            return False
-        found = [int(label) if label.isdecimal() else 0 for label in labels]
-        return all(a < b for a, b in pairwise([0, *found]))
-    return len(set(labels)) == len(labels)
+    above = titles_above(rows) if options.skip is None else 0
+    header = has_header(rows[above:]) if options.header is None else options.header
+    titles, notes = [cell.strip() if header else "" for cell in rows[above]], []
+    if above:
+        count = numbers[above - 1]
+        they, them = ("they are", "them") if count > 1 else ("it is", "it")
+        lines = f"{count} {what}s were" if count > 1 else f"{what} was"
+        notes = [f"The first {lines} left out: {they} above the table. skip=0 keeps {them}."]
+    return above + header, titles, notes
 
 
-def left_out_above(count: int, what: str) -> str:
-    """Tell that lines at the top were left out."""
-    said = (
-        f"{count} {what}s were left out: they are" if count > 1 else f"{what} was left out: it is"
-    )
-    return f"The first {said} above the table. skip=0 keeps {'them' if count > 1 else 'it'}."
-
-
-def labels_among(titles: list[str]) -> tuple[int | None, list[str]]:
-    """Find the column with the labels of the rows: the first, if others have a title; and tell."""
-    label = 0 if not titles[0] and any(titles) else None
-    notes = ["The first column has no name: it was taken for the labels of the rows."]
-    unnamed = [f"x{j}" for j, title in enumerate(titles) if not title and j != label]
-    if unnamed:
-        notes.append(f"Columns without a name in the header are called {listed(unnamed)}.")
-    return label, notes if label is not None else notes[1:]
-
-
-def _delimiter(text: str, whole: bool, options: ReadOptions) -> str:
+def _delimiter(file: TextFile) -> str:
     """Return the delimiter that gives all records the same length, and numbers."""
-    if options.delimiter is not None:
-        return options.delimiter
     best, chosen = (0.0, 0.0), ","
     for delimiter in DELIMITERS:
-        rows = [cells for cells, _ in _sample(text, whole, delimiter, options.skip or 0)]
+        try:
+            rows = [cells for cells, _ in replace(file, delimiter=delimiter).sample()]
+        except UnicodeError:
+            raise
+        except ValueError:  # a quote is open, if this is the delimiter
+            continue
         usual = usual_width(rows)
         if usual > 1:
             cells = [cell for row in rows[1:] or rows for cell in row[:SAMPLE]]
             even = sum(len(row) == usual for row in rows) / len(rows)
-            plain = sum(_is_number(cell, delimiter) for cell in cells) / len(cells)
+            plain = sum(is_number(cell, delimiter) for cell in cells) / len(cells)
             if (even, plain) > best:
                 best, chosen = (even, plain), delimiter
     return chosen
-
-
-def _sample(text: str, whole: bool, delimiter: str, skip: int) -> list[Record]:
-    """Return the first records, with the numbers of their last lines."""
-    lines = islice(io.StringIO(text, newline=""), skip, None)
-    try:
-        sample = [
-            (cells, skip + line) for cells, line in islice(_records(lines, delimiter), SAMPLE)
-        ]
-    except csv.Error:
-        return []
-    return sample if whole or len(sample) in (1, SAMPLE) else sample[:-1]
-
-
-def _records(lines: Iterator[str], delimiter: str) -> Iterator[Record]:
-    """Divide lines into cells; spaces at the end of a line are not followed by a cell."""
-    spaced = delimiter == " "
-    lines = (line.rstrip(" \r\n") + "\n" for line in lines) if spaced else lines
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=spaced)
-    yield from ((cells, reader.line_num) for cells in reader if cells)
 
 
 def usual_width(rows: list[list[str]]) -> int:
@@ -344,7 +274,7 @@ def titles_above(rows: list[list[str]]) -> int:
     for count, row in enumerate(rows):
         filled = sum(bool(cell.strip()) for cell in row)
         short = len(row) < width - (width > 2) or (width > 2 and filled <= 1)
-        if not short or (row[0].strip() and _is_number(row[0])):
+        if not short or (row[0].strip() and is_number(row[0])):
             return count if len(row) == width and has_header(rows[count:]) else 0
     return 0
 
@@ -352,7 +282,7 @@ def titles_above(rows: list[list[str]]) -> int:
 def has_header(rows: list[list[str]]) -> bool:
     """Whether the first row is all text, text above numbers, or numbered as by pandas."""
     first, below = [cell.strip() for cell in rows[0]], rows[1:]
-    words = [j for j, cell in enumerate(first) if not _is_number(cell)]
+    words = [j for j, cell in enumerate(first) if not is_number(cell)]
     if len(words) == len(first):
         return True
     numbered = [cell for j, cell in enumerate(first) if j not in words and (j or cell)]
@@ -360,20 +290,12 @@ def has_header(rows: list[list[str]]) -> bool:
         return True
     for j in words:
         others = [row[j] for row in below if j < len(row) and row[j].strip() not in MISSING]
-        if others and all(map(_is_number, others)):
+        if others and all(map(is_number, others)):
             return True
     return False
 
 
-def _is_number(cell: str, delimiter: str = ";") -> bool:
-    # A decimal comma speaks for another delimiter.
-    cell = cell.strip()
-    return cell in MISSING or bool((NUMBER if delimiter != "," else PLAIN).match(cell))
-
-
-FORMAT = Format(
-    "delimited text",
-    (".csv", ".tsv", ".tab", ".txt", ".dat"),
-    load,
-    ("delimiter", "header", "skip", "decimal", "thousands", "na_values"),
-)
+def is_number(cell: str, delimiter: str = ";") -> bool:
+    """Whether a cell is missing, or a number; a decimal comma speaks for another delimiter."""
+    cell, styles = cell.strip(), (POINT, COMMA) if delimiter != "," else (POINT,)
+    return cell in MISSING or any(style.pattern.fullmatch(cell) for style in styles)
