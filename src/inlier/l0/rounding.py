@@ -45,7 +45,7 @@ def rounded(
         removed = q > ascending[tried * step - 1] if tried else q >= 0.0
         weights = kept_weights(removed, reached.weights)
         mean = table.mean(weights, center)
-        spectrum = oracle.top_rough(mean, weights)
+        spectrum = oracle.top_rough(mean, weights, projected=False)
         if spectrum.values[0] <= budget < spectrum.bound:
             spectrum = oracle.bound_top(mean, weights, budget)
         top = float(spectrum.values[0])

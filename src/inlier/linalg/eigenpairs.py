@@ -270,21 +270,27 @@ class Oracle:
             max_passes = DECIDING_PASSES // 2 if limit is None else DECIDING_PASSES
         return self(center, weights, has_converged, max_passes, WARM, PROBES)
 
-    def top_rough(self, center: Array, weights: Rows) -> Spectrum:
+    def top_rough(self, center: Array, weights: Rows, projected: bool = True) -> Spectrum:
         """Compute the largest eigenpairs roughly, in a few passes, or densely."""
         if self.table.shape[1] <= DENSE:
-            return self.top_dense(center, weights, self.block)
+            return self.top_dense(center, weights, self.block, projected)
         return self(center, weights, lambda v, r, _: r[0] <= 1e-3 * v[0], max_passes=8)
 
-    def top_dense(self, center: Array, weights: Rows, count: int) -> Spectrum:
-        """Compute the `count` largest eigenpairs by a dense eigendecomposition: two passes."""
+    def top_dense(
+        self, center: Array, weights: Rows, count: int, projected: bool = True
+    ) -> Spectrum:
+        """Compute the `count` largest eigenpairs by a dense eigendecomposition: two passes.
+
+        One, if the rows are not projected onto the eigenvectors.
+        """
         scatter, drift = self.table.scatter(center, weights)
         values, vectors = np.linalg.eigh(scatter)
         values, vectors = values[::-1][:count], vectors.T[::-1][:count]
         residuals = row_norms(vectors @ scatter - values[:, None] * vectors)
         bound = max(0.0, float(values[0] + residuals[0]))
-        projected = self.table.project(center, vectors)
-        return Spectrum(values, vectors, projected, residuals, drift, bound)
+        none = self.table.constant(0.0)[None, :][:0, :]
+        along = self.table.project(center, vectors) if projected else none
+        return Spectrum(values, vectors, along, residuals, drift, bound)
 
 
 class TopBounds(NamedTuple):
