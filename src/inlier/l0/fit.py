@@ -253,7 +253,7 @@ def _refined(
     if fit is None or not is_consistent(n - fit.best.n_removed):
         step1 = in_full
         fit = run(step1, reached.center, _constant(budget))
-    for attempt in range(2):
+    for attempt in range(3):
         if fit is None:
             break
         spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
@@ -261,7 +261,7 @@ def _refined(
         if top <= budget * (1.0 + tolerance) or every(fit.best.removed):
             return fit, spectrum
         # More than the slack of the search: good rows come near to the budget in many directions.
-        if attempt == 1 or top > budget * 1.1:
+        if attempt == 2 or top > budget * 1.1:
             break
         # Lower the budget by the excess and a margin.
         lowered = (1.0 - 0.01) * budget / top * budget
