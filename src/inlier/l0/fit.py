@@ -253,6 +253,7 @@ def _refined(
     if fit is None or not is_consistent(n - fit.best.n_removed):
         step1 = in_full
         fit = run(step1, reached.center, _constant(budget))
+    lowered = budget
     for attempt in range(3):
         if fit is None:
             break
@@ -264,7 +265,7 @@ def _refined(
         if attempt == 2 or top > budget * 1.1:
             break
         # Lower the budget by the excess and a margin.
-        lowered = (1.0 - 0.01) * budget / top * budget
+        lowered *= (1.0 - 0.01) * budget / top
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = SubspaceStep(oracle, surrogate, subspace, variance)
         fit = run(step1, fit.best.mean, _constant(lowered))
