@@ -35,6 +35,12 @@ ROUNDING = 1e-10
 MOST_EIGHS = {(2000, 100): 15.0, (800, 400): 2.0, (4000, 2000): 0.2}
 MOST_PASSES = 25
 L1_SPEEDUP, L1_GAP = 500.0, 1e-6
+# Times that the right sigma takes: a smaller one, and none.
+SMALL_SIGMA, NOTHING_GIVEN = 5.0, 3.0
+LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {
+    "normal": lambda rng, shape: rng.standard_normal(shape),
+    "lognormal": lambda rng, shape: rng.lognormal(size=shape),
+}
 
 Record = dict[str, Any]
 
@@ -125,7 +131,63 @@ def choices(quick: bool) -> list[Record]:
     return records
 
 
-SECTIONS: dict[str, Callable[[bool], list[Record]]] = {"fit": fit, "l1": l1, "choices": choices}
+def spoiled(law: str, n: int, d: int, bad: float) -> tuple[np.ndarray, float]:
+    """Rows of which some are shifted by six deviations, and the sigma of all without the shift."""
+    X = LAWS[law](np.random.default_rng(0), (n, d))
+    sigma = float(np.linalg.norm(X - X.mean(axis=0), 2) / np.sqrt(n))
+    X[: int(bad * n)] += 6.0 * X.std()
+    return X, sigma
+
+
+def sigmas(quick: bool) -> list[Record]:
+    """robust_mean with a sigma that is too small, against the right one: at most 5 times."""
+    sizes = [(1000, 10), (1000, 100), (2000, 200), (500, 1000), (20_000, 50), (300, 3000)]
+    records = []
+    for (n, d), law, bad in product(sizes[: 2 if quick else None], LAWS, (0.0, 0.1)):
+        print_progress(f"sigmas: {law}, {n} x {d}, {bad:g} bad")
+        X, sigma = spoiled(law, n, d, bad)
+        factors = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
+        runs = fastest(
+            *(partial(inlier.robust_mean, X, sigma=f * sigma) for f in factors), repeats=2
+        )
+        right, *passes = runs[0].seconds, *(run.answer.details.n_passes for run in runs)
+        ratios = {f: run.seconds / right for f, run in zip(factors, runs, strict=True)}
+        record = {"rows": law, "n": n, "d": d, "bad": bad, "right, ms": figure(1e3 * right)}
+        record |= {f"{f:g}": figure(ratios[f]) for f in factors[1:]}
+        record |= {"passes": passes[0], "most": max(passes)}
+        record["missed"] = missed(ratio=max(ratios.values()) <= SMALL_SIGMA)
+        records.append(record)
+    return records
+
+
+def nothing(quick: bool) -> list[Record]:
+    """robust_mean with nothing given, against the right sigma: at most 3 times; and passes."""
+    records = []
+    for (n, d), law, bad in product(
+        [(2000, 100)] + ([] if quick else [(20_000, 50)]), LAWS, (0.0, 0.1)
+    ):
+        print_progress(f"nothing: {law}, {n} x {d}, {bad:g} bad")
+        X, sigma = spoiled(law, n, d, bad)
+        known, ours = fastest(
+            partial(inlier.robust_mean, X, sigma=sigma), partial(inlier.robust_mean, X)
+        )
+        record = {"rows": law, "n": n, "d": d, "bad": bad, "sigma, ms": figure(1e3 * known.seconds)}
+        ratio = ours.seconds / known.seconds
+        record |= {"nothing, ms": figure(1e3 * ours.seconds), "ratio": figure(ratio)}
+        record |= {"passes, sigma": known.answer.details.n_passes}
+        record |= {"nothing": ours.answer.details.n_passes}
+        record["missed"] = missed(ratio=ratio <= NOTHING_GIVEN)
+        records.append(record)
+    return records
+
+
+SECTIONS: dict[str, Callable[[bool], list[Record]]] = {
+    "fit": fit,
+    "l1": l1,
+    "choices": choices,
+    "sigmas": sigmas,
+    "nothing": nothing,
+}
 
 
 # The l1 problem, by us and by cvxpy ---------------------------------------------------------------

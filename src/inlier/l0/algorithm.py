@@ -15,6 +15,7 @@ import numpy as np
 from inlier._internal.arrays import any_true, count, double, every, namespace, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
+from inlier.l0.continuation import lose_near_rows
 from inlier.l0.full_space import FullSpaceSolver
 from inlier.l0.problem import Subspace, scores
 from inlier.l0.subspace import SubspaceSolution, SubspaceSolver, cutting_planes
@@ -96,17 +97,30 @@ class SubspaceStep:
     checks the rows with h = 0 instead of the weights; its pass also returns their mean.
     """
 
-    def __init__(self, oracle: Oracle, surrogate: Surrogate, subspace: Subspace) -> None:
+    def __init__(
+        self, oracle: Oracle, surrogate: Surrogate, subspace: Subspace, variance: float
+    ) -> None:
         self.oracle, self.surrogate, self.subspace = oracle, surrogate, subspace
+        self.variance = variance
+        self.first: SubspaceSolution | None = None
+
+    def begin(self, center: Array, budget: float) -> int:
+        """Solve the first problem, within the subspace; return how many rows that removes."""
+        P = self.subspace.scaled_projections(center, budget)
+        self.first = self.first or self._reduced(P)
+        return count(self._removed(P, self.first))
+
+    def removes_good_rows(self, found: StepSolution) -> bool:
+        """Return whether a step removes rows that do not lie apart."""
+        w, q, prices = 1.0 - found.h, found.scores, found.prices
+        return lose_near_rows(w, found.removed, q, prices, found.budget, self.variance)
 
     def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution | None:
         """See `Step1`."""
-        first = None
-        if np.isfinite(fewer_than):
-            P = self.subspace.scaled_projections(center, budget)
-            first = self._reduced(P)
-            if count(self._removed(P, first)) >= fewer_than:
-                return None  # a subspace relaxes the problem: the whole space keeps no more rows
+        P = self.subspace.scaled_projections(center, budget)
+        first, self.first = self.first or self._reduced(P), None
+        if count(self._removed(P, first)) >= fewer_than:
+            return None  # a subspace relaxes the problem: the whole space keeps no more rows
         solved = cutting_planes(
             self._reduced,
             self.oracle,
@@ -118,7 +132,7 @@ class SubspaceStep:
             slack=0.02,
             max_passes=4,
             max_rounds=20,
-            hopeless=lambda P, w, S: every(removed_rows(self.surrogate, 1.0 - w, scores(P, S))),
+            hopeless=lambda P, w, S: self._is_hopeless(P, SubspaceSolution(w, S), budget),
         )
         self.subspace = solved.subspace
         h = 1.0 - solved.weights
@@ -137,6 +151,11 @@ class SubspaceStep:
             return SubspaceSolution(namespace(P).sum(P, axis=0) + 1.0, np.zeros((0, 0)))
         # To a duality gap on which the set of removed rows does not depend.
         return self.surrogate.minimise(SubspaceSolver(P, 1e-4, draw=self.oracle.draw))
+
+    def _is_hopeless(self, P: Rows, solution: SubspaceSolution, budget: float) -> bool:
+        removed, q, w = self._removed(P, solution), scores(P, solution.S), solution.weights
+        near = lose_near_rows(w, removed, q, np.diag(solution.S), budget, self.variance)
+        return near or every(removed)
 
     def _removed(self, P: Rows, solution: SubspaceSolution) -> Rows:
         return removed_rows(self.surrogate, 1.0 - solution.weights, scores(P, solution.S))

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inlier._internal.arrays import count, double, namespace, total
+from inlier._internal.arrays import count, double, lowest, namespace, total
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data import Table
-from inlier.l0.problem import Subspace, packing_bound, scores
-from inlier.l0.subspace import FEW_DIRECTIONS, SKETCH_ROWS, SubspaceSolver, cutting_planes
+from inlier.l0.problem import Packing, Subspace, scores
+from inlier.l0.subspace import FEW_DIRECTIONS, SubspaceSolver, cutting_planes
 from inlier.l0.surrogates import L1, Surrogate, removed_rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.verdict import Step
@@ -25,8 +25,9 @@ from inlier.verdict import Step
 # Relative gap of each step. This number and those below are the loosest that lost no exact set in
 # `make bench`.
 GAP = 1e-3
-# Part of the room up to which the count of the continuation decides without another solve.
-CLEAR = 0.5
+# Scores above this are at the edge, where rows begin to leave, or beyond. Copies of an outlier are
+# all at the edge.
+EDGE = 0.9
 
 
 @dataclass(frozen=True)
@@ -153,13 +154,20 @@ def lie_near(n_removed: float, decrease: float, variance: float) -> bool:
     return n_removed * 3.0 * variance > decrease
 
 
-def lose_near_rows(w: Rows, removed: Rows, q: Rows, price: float, variance: float) -> bool:
-    """Return whether the weight that rows lose with their removal lies near.
+def lose_near_rows(
+    w: Rows, removed: Rows, q: Rows, prices: Array, budget: float, variance: float
+) -> bool:
+    """Return whether removed rows are good rows: near, or the end of a tail.
 
-    By what it spends along the directions of the scores q; `price` is that of a unit.
+    Near, by what the weight that they lose spends along the directions of the scores q. Outliers
+    lie beyond a gap. Where the good rows end in a tail, more rows come near to the score from which
+    on rows are removed than exceed it. In one direction alone these may be other outliers.
     """
-    lost = w * double(removed)
-    return lie_near(total(lost), float(lost @ q) / max(price, TINY), variance)
+    lost, price = w * double(removed), float(prices.sum()) / budget
+    if lie_near(total(lost), float(lost @ q) / max(price, TINY), variance):
+        return True
+    least = lowest(namespace(q).where(removed, q, np.inf))
+    return len(prices) > 1 and count(q >= least / 2.0) > 2 * count(removed)
 
 
 def good_rows_exceed(
@@ -169,56 +177,22 @@ def good_rows_exceed(
     target: float,
     variance: float,
 ) -> bool:
-    """Return whether the good rows exceed the budget: those removed do not lie far out.
-
-    If they lay far out, the second moment would decrease by many variances for each of them.
-    """
-    n, kept = reached.weights.shape[0], max(1.0, total(reached.weights))
-    if 2.0 * kept < n:  # the majority is good
+    """Return whether the good rows exceed the budget, and not outliers alone."""
+    if 2.0 * total(reached.weights) < reached.weights.shape[0]:  # the majority is good
         return True
-    # By the multiplier of the continuation, which bounds how many more rows have to go in order
-    # that the others satisfy a budget of their own.
-    P = reached.subspace.scaled_projections(reached.center, variance * kept)
-    price = float(np.trace(reached.S))
-    most = packing_bound(0.0 * reached.weights + 1.0, scores(P, reached.S), price)
-    # It is a bound: in fact there are more of these rows, and nearer.
-    if lie_near(kept - most, target - variance * kept, 4.0 / 3.0 * variance):
+    P = reached.subspace.scaled_projections(reached.center, target)
+    q, prices = scores(P, reached.S), np.diag(reached.S)
+    multiple = Packing(0.0 * q + 1.0).best_multiple(q, float(prices.sum()))
+    if multiple <= 0.0:  # by this multiplier, all rows may satisfy the budget about the last center
+        return False
+    beyond = multiple * q > EDGE
+    if lose_near_rows(double(beyond), beyond, q, prices, target, 4.0 / 3.0 * variance):
         return True
-    if len(reached.S) <= FEW_DIRECTIONS:
+    if len(prices) <= FEW_DIRECTIONS:
         return False
     # Along many directions, by what the surrogate would remove: its exact solution costs more than
     # all else.
-    P = reached.subspace.scaled_projections(reached.center, target)
     solved = surrogate.minimise(SubspaceSolver(P, GAP, draw=oracle.draw, roughly=True))
     q = scores(P, solved.S)
     removed = removed_rows(surrogate, 1.0 - solved.weights, q)
-    return lose_near_rows(solved.weights, removed, q, float(np.trace(solved.S)) / target, variance)
-
-
-def kept_budget_is_consistent(
-    surrogate: Surrogate,
-    oracle: Oracle,
-    reached: ContinuationResult,
-    target: float,
-    n_kept: int,
-    variance: float,
-) -> bool:
-    """Return whether a fit may use the budget of the rows it keeps, rather than of all rows.
-
-    The target c1^2 n sigma^2 has room for n rows, and the room of the outliers is spent on keeping
-    the weakest of them. The budget of the kept rows has no such room. If sigma is too small it
-    removes good rows as well. These do not lie far out: for each additional row, the second moment
-    decreases by less than 3^2 variances.
-    """
-    n, room = reached.weights.shape[0], target - variance * n_kept
-
-    def lie_far_out(n_removed: int, room: float) -> bool:
-        return bool((n - n_kept - n_removed) * 3.0**2 * variance <= room)
-
-    # The continuation has removed about as many as the surrogate would: close enough, often, if
-    # there are many rows.
-    if n > SKETCH_ROWS and lie_far_out(reached.n_removed, CLEAR * room):
-        return True
-    P = reached.subspace.scaled_projections(reached.center, target)
-    h = 1.0 - surrogate.minimise(SubspaceSolver(P, GAP, draw=oracle.draw)).weights
-    return lie_far_out(count(surrogate.nonzero(h)), room)
+    return lose_near_rows(solved.weights, removed, q, np.diag(solved.S), target, variance)

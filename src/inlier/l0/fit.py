@@ -26,15 +26,18 @@ from inlier.l0.continuation import (
     ContinuationResult,
     continuation,
     good_rows_exceed,
-    kept_budget_is_consistent,
-    lose_near_rows,
+    lie_near,
 )
 from inlier.l0.problem import budget_tolerance, scores
 from inlier.l0.rounding import rounded
+from inlier.l0.subspace import SKETCH_ROWS
 from inlier.l0.surrogates import ZERO, Surrogate, SurrogateName, surrogate
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import Oracle, Spectrum, spectrum_before_rotation
 from inlier.verdict import Finding, Kind, Multiplier, Outcome, Step, Verdict
+
+# Part of the room up to which the count of the continuation decides without another solve.
+CLEAR = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +227,7 @@ def _refined(
     notify: Callable[[Step], None],
 ) -> tuple[Fit, Spectrum]:
     """Run Algorithm 1 from the end of the continuation; return it with the kept rows' spectrum."""
-    surrogate, max_iter = options.minimiser, options.max_iter
+    surrogate, n = options.minimiser, reached.weights.shape[0]
     if good_rows_exceed(surrogate, oracle, reached, budget, variance):
         return rounded(oracle, reached, budget, notify)
     m = max(1.0, total(reached.weights))
@@ -232,40 +235,67 @@ def _refined(
     def tight(n_kept: int | None) -> float:
         return variance * (m if n_kept is None else n_kept)
 
-    def removes_good_rows(found: StepSolution) -> bool:
-        price = float(found.prices.sum()) / found.budget
-        return lose_near_rows(1.0 - found.h, found.removed, found.scores, price, variance)
+    def is_consistent(n_kept: int) -> bool:
+        return kept_budget_is_consistent(reached, in_full, budget, n_kept, variance)
 
-    allowed: Callable[[int | None], float] = tight
-    step1 = SubspaceStep(oracle, surrogate, reached.subspace)
-    fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify, removes_good_rows)
-    n_kept = fit.best.h.shape[0] - fit.best.n_removed
-    if removes_good_rows(fit.best) or not kept_budget_is_consistent(
-        surrogate, oracle, reached, budget, n_kept, variance
-    ):
-        allowed = _constant(budget)
-        step1 = SubspaceStep(oracle, surrogate, reached.subspace)
-        fit = alternate(step1, oracle, reached.center, allowed, max_iter, notify, removes_good_rows)
-        if removes_good_rows(fit.best):
-            return rounded(oracle, reached, budget, notify)
-    spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
+    def run(
+        step1: SubspaceStep, center: Array, allowed: Callable[[int | None], float]
+    ) -> Fit | None:
+        near = step1.removes_good_rows
+        fit = alternate(step1, oracle, center, allowed, options.max_iter, notify, near)
+        return None if near(fit.best) else fit
+
+    step1 = SubspaceStep(oracle, surrogate, reached.subspace, variance)
+    in_full = SubspaceStep(oracle, surrogate, reached.subspace, variance)
+    fit = None
+    if is_consistent(n - step1.begin(reached.center, tight(None))):
+        fit = run(step1, reached.center, tight)
+    if fit is None or not is_consistent(n - fit.best.n_removed):
+        step1 = in_full
+        fit = run(step1, reached.center, _constant(budget))
     lowered = budget
     for attempt in range(3):
+        if fit is None:
+            break
+        spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
         top = float(spectrum.values[0])
         if top <= budget * (1.0 + tolerance) or every(fit.best.removed):
+            return fit, spectrum
+        # More than the slack of the search: good rows come near to the budget in many directions.
+        if attempt == 2 or top > budget * 1.1:
             break
-        if attempt == 2:  # many directions come near to the budget
-            return rounded(oracle, reached, budget, notify)
-        center = reached.center
-        if top <= budget * 1.1:  # more would mean that the search has missed a direction
-            # The slack of the search was used up: lower the budget by the excess and a margin.
-            lowered *= (1.0 - 0.01) * budget / top
-            center, allowed = fit.best.mean, _constant(lowered)
+        # Lower the budget by the excess and a margin.
+        lowered *= (1.0 - 0.01) * budget / top
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
-        step1 = SubspaceStep(oracle, surrogate, subspace)
-        fit = alternate(step1, oracle, center, allowed, max_iter, notify)
-        spectrum = oracle.bound_top(fit.best.mean, fit.best.weights, budget)
-    return fit, spectrum
+        step1 = SubspaceStep(oracle, surrogate, subspace, variance)
+        fit = run(step1, fit.best.mean, _constant(lowered))
+    return rounded(oracle, reached, budget, notify)
+
+
+def kept_budget_is_consistent(
+    reached: ContinuationResult,
+    in_full: SubspaceStep,
+    target: float,
+    n_kept: int,
+    variance: float,
+) -> bool:
+    """Return whether a fit may use the budget of the rows it keeps, rather than of all rows.
+
+    The target c1^2 n sigma^2 has room for n rows, and the room of the outliers is spent on keeping
+    the weakest of them. The budget of the kept rows has no such room. If sigma is too small it
+    removes good rows as well. These do not lie far out: for each additional row, the second moment
+    decreases by less than 3^2 variances.
+    """
+    n, room = reached.weights.shape[0], target - variance * n_kept
+
+    def lie_far_out(n_removed: int, room: float) -> bool:
+        return not lie_near(n - n_kept - n_removed, room, 3.0 * variance)
+
+    # The continuation has removed about as many as the surrogate would: close enough, often, if
+    # there are many rows.
+    if n > SKETCH_ROWS and lie_far_out(reached.n_removed, CLEAR * room):
+        return True
+    return lie_far_out(in_full.begin(reached.center, target), room)
 
 
 def _none_kept(table: Table, reached: ContinuationResult) -> StepSolution:

@@ -77,7 +77,8 @@ def _between(low: tuple[int, float] | None, high: tuple[int, float], budget: flo
         return int(high[0] * (budget / high[1]) ** 2)
     if np.isinf(high[1]) or low[1] <= 0.0:
         return (low[0] + high[0]) // 2
-    part = np.log(budget / low[1]) / np.log(high[1] / low[1])
+    # No closer to an end than a third: near the budget the eigenvalue hardly changes.
+    part = np.clip(np.log(budget / low[1]) / np.log(high[1] / low[1]), 1 / 3, 2 / 3)
     return int(np.clip(round(low[0] + part * (high[0] - low[0])), low[0] + 1, high[0] - 1))
 
 
