@@ -68,13 +68,13 @@ def test_it_renders(opened, html):
     tab = opened(html)
     assert tab.locator("h1").inner_text() == "measurements.csv"
     assert tab.locator("section").count() == 10
-    assert tab.locator("svg.chart").count() == 5
+    assert tab.locator("svg.chart").count() == 6
     boxes = tab.eval_on_selector_all(
         "svg.chart", "charts => charts.map(c => c.getBoundingClientRect().height)"
     )
     assert min(boxes) > 150
-    assert tab.locator("svg[role=img] > title").count() == 5
-    assert tab.locator("svg[role=img] > desc").count() == 5
+    assert tab.locator("svg[role=img] > title").count() == 6
+    assert tab.locator("svg[role=img] > desc").count() == 6
 
 
 def test_a_header_sorts(opened, html, result):

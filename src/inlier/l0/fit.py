@@ -261,11 +261,12 @@ def _refined(
         top = float(spectrum.values[0])
         if top <= budget * (1.0 + tolerance) or every(fit.best.removed):
             return fit, spectrum
+        none_seen = not len(reached.S)  # of rows that coincide, random directions may show nothing
         # More than the slack of the search: good rows come near to the budget in many directions.
-        if attempt == 2 or top > budget * 1.1:
+        if attempt == 2 or (top > budget * 1.1 and not none_seen):
             break
-        # Lower the budget by the excess and a margin.
-        lowered *= (1.0 - 0.01) * budget / top
+        if not none_seen:  # lower the budget by the excess and a margin
+            lowered *= (1.0 - 0.01) * budget / top
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = SubspaceStep(oracle, surrogate, subspace, variance)
         fit = run(step1, fit.best.mean, _constant(lowered))
