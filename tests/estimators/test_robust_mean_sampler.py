@@ -46,6 +46,13 @@ def test_without_classes_rows_are_judged_together():
         assert targets is None if y is None else np.array_equal(targets, y[expected])
 
 
+def test_rows_with_extreme_cells_do_not_reach_the_next_step():
+    rows = RNG.standard_normal((200, 6))
+    rows[[3, 50], 2] = 1000.0  # a slip in one cell: robust_mean keeps the rest of the row
+    assert inlier.robust_mean(rows).support.all()
+    np.testing.assert_array_equal(np.flatnonzero(~RobustMeanSampler().fit(rows).support_), [3, 50])
+
+
 def test_kinds_of_data_come_back_as_they_were():
     index = [f"r{i}" for i in range(200)]
     frame, labels = pd.DataFrame(X, columns=list("abc"), index=index), pd.Series(Y, index=index)

@@ -17,8 +17,8 @@ class RobustMeanSampler(BaseEstimator):
 
     Pipelines of scikit-learn cannot remove rows; in those of imbalanced-learn a sampler changes the
     rows of a fit, and no others. If y has classes, each class is fitted on its own, so that a rare
-    class is not removed. Missing cells (NaN) are treated as in `robust_mean`; a row in
-    which a cell was set aside is kept as it is.
+    class is not removed. Missing cells (NaN) are treated as in `robust_mean`. Rows of which cells
+    are set aside are removed too: the steps that follow would use these cells.
 
     Parameters
     ----------
@@ -84,6 +84,7 @@ class RobustMeanSampler(BaseEstimator):
                     X[rows], sigma=self.sigma, assume=self.assume, random_state=self.random_state
                 )
                 self.support_[rows] = result.support
+                self.support_[rows[result.certificate.cells[:, 0]]] = False
         self.sample_indices_ = np.flatnonzero(self.support_)
         return self
 
