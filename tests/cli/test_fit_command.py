@@ -215,7 +215,7 @@ def test_hints_about_columns(tmp_path):
     said = invoke("fit", path).stdout
     assert "--na-values" in said and "--scatter" not in said
     told = invoke("fit", path, "--sigma", "1e6").stdout
-    assert "times as much as others" in told and "--scatter diagonal" in told
+    assert "vary 1,000,000 times as much as others" in told and "--scatter diagonal" in told
     used = fit_record(path, "--na-values", "ERR", "--missing", "drop")
     assert "b2" in used["columns"] and used["rows_dropped"] == 1
     frame[20:].to_csv(path, index=False)

@@ -116,7 +116,8 @@ def hints(frame: LoadedTable, sigma: float | None, scatter: str) -> list[str]:
     ratio = unevenness(frame.head(2000).astype(np.float64))
     if ratio >= UNEVEN:
         found.append(
-            f"Some columns vary {ratio:.0e} times as much as others, and --sigma is one bound for "
-            "all. If they are in different units, --scatter diagonal compares each in its own."
+            f"Some columns vary {float(f'{ratio:.1g}'):,.0f} times as much as others, and --sigma "
+            "is one bound for all. If they are in different units, --scatter diagonal compares "
+            "each in its own."
         )
     return found
