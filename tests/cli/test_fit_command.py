@@ -177,6 +177,7 @@ def test_explain(patients):
         ),
         (["fit", "{file}", "--sigma", "-1"], "sigma must be"),
         (["fit", "{file}", "--keep", "7"], "--keep 7: there is no such group"),
+        (["fit", "{file}", "--keep", "7", "--group-by", "site"], "The verdict of group "),
         (["fit", "{file}", "--report", "-"], "only --mean and --json"),
         (["fit", "{file}", "--group-by", "name"], "no group has more than one row"),
         (
