@@ -63,7 +63,7 @@ def handle_missing(
         raise _refusal(found, names, location)
     if missing == "drop":
         rows = found.rows == 0
-        dropped = np.count_nonzero(~rows)
+        dropped = int(np.count_nonzero(~rows))
         note = f"{_dropped(dropped, n)}, because entries are missing or not finite."
         return X if isinstance(X, Source) else X[rows], rows, [note]
     if isinstance(X, Source):
@@ -76,7 +76,7 @@ def handle_missing(
     if missing == "auto":
         rows, notes = found.rows < d, []
         gaps = found.rows[rows]
-        if empty := np.count_nonzero(~rows):
+        if empty := int(np.count_nonzero(~rows)):
             why = "it has no entry" if empty == 1 else "they have no entry"
             notes.append(f"{_dropped(empty, n)}, because {why}.")
         if left := int(gaps.sum()):

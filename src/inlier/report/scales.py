@@ -1,7 +1,7 @@
 """Limits, scale and ticks of an axis, for any numbers: huge, tiny or infinite."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from matplotlib import ticker
@@ -42,7 +42,7 @@ class Scale:
 class _Apart(ticker.AsinhLocator):
     """Without ticks so far within the linear part that their labels would lie on that of 0."""
 
-    def tick_values(self, vmin: float, vmax: float) -> Array:
+    def tick_values(self, vmin: float, vmax: float) -> Any:
         ticks = np.asarray(super().tick_values(vmin, vmax))
         return ticks[(ticks == 0.0) | (np.abs(ticks) >= 0.3 * self.linear_width)]
 
