@@ -85,9 +85,8 @@ numpydoc_validation_checks = {
 }  # fmt: skip
 # What users are given, and do not make: the fields stand under Attributes.
 RECORDS = (
-    "Aggregate", "Certificate", "Comparison", "Explanation", "Group", "GroupedResult", "MeanResult",
-    "Method", "PrintedTable", "Record", "RobustMeanResult", "Sample", "Solution",
-    "Step",
+    "Aggregate", "Certificate", "Comparison", "Explanation", "Group", "GroupedResult", "Method",
+    "PrintedTable", "Record", "RobustMeanResult", "Sample", "Solution",
 )  # fmt: skip
 # Methods and models of research document what they share once, in their base classes.
 numpydoc_validation_exclude = {r"^inlier\.research\.", *(rf"\.{name}$" for name in RECORDS)}

@@ -177,6 +177,7 @@ def test_explain(patients):
         ),
         (["fit", "{file}", "--sigma", "-1"], "sigma must be"),
         (["fit", "{file}", "--keep", "7"], "--keep 7: there is no such group"),
+        (["fit", "{file}", "--keep", "7", "--group-by", "site"], "The verdict of group "),
         (["fit", "{file}", "--report", "-"], "only --mean and --json"),
         (["fit", "{file}", "--group-by", "name"], "no group has more than one row"),
         (
@@ -215,7 +216,7 @@ def test_hints_about_columns(tmp_path):
     said = invoke("fit", path).stdout
     assert "--na-values" in said and "--scatter" not in said
     told = invoke("fit", path, "--sigma", "1e6").stdout
-    assert "times as much as others" in told and "--scatter diagonal" in told
+    assert "vary 1,000,000 times as much as others" in told and "--scatter diagonal" in told
     used = fit_record(path, "--na-values", "ERR", "--missing", "drop")
     assert "b2" in used["columns"] and used["rows_dropped"] == 1
     frame[20:].to_csv(path, index=False)

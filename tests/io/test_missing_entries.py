@@ -47,7 +47,7 @@ def test_missing_values_stay(tmp_path):
     assert (frame.n_read, frame.n_dropped, frame.n_imputed) == (4, 1, 0)
     assert frame.notes[-3:] == (
         "Left out, because no entry is a finite number: 'c'.",
-        "1 of 4 rows were dropped, because they have no entry.",
+        "1 of 4 rows was dropped, because it has no entry.",
         "2 entries are missing, in 2 of 3 rows. Each row is judged by the entries that it has.",
     )
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
+from inlier import robust_mean
 from inlier.report import page
 from inlier.report.numbers import number
 from reading import HOSTILE, parsed
@@ -205,6 +207,16 @@ def test_dark_and_light(opened, html):
     assert light.evaluate(background) == paper
     dark.locator("button.theme").click()
     assert dark.evaluate(background) == paper
+
+
+def test_tables_are_not_cut_on_a_wide_screen(opened):
+    table = load_wine(as_frame=True).data
+    table.loc[[3, 50, 121], "magnesium"] *= 10
+    table.loc[140] *= 100
+    tab = opened(robust_mean(table).to_html(), viewport={"width": 1200, "height": 800})
+    assert tab.locator("table.extreme-cells").count() == 1
+    widths = "tables => tables.map(table => table.scrollWidth - table.clientWidth)"
+    assert max(tab.eval_on_selector_all(".scroll", widths)) == 0
 
 
 def test_narrow(opened, html, result):

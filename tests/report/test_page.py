@@ -254,6 +254,9 @@ def test_the_style_of_notebooks_does_not_matter(html, result):
 def test_card(result):
     html = result._repr_html_()
     assert html == card(replace(result, _data=None))  # the data are not read
+    X = sample()
+    X[300, 1] = 1e6
+    assert "1 cell set aside" in words(card(fitted(X))) and "set aside" not in words(html)
     said = words(html)
     assert "319 of 400 rows kept" in said
     assert result.certificate.statement() in said

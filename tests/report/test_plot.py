@@ -136,6 +136,18 @@ def test_scores_stand_at_their_rows_beside_the_cut(given):
     assert [tuple(cut) for cut in cuts] == [(given.threshold, given.threshold)]
 
 
+def test_the_label_of_0_is_alone():
+    """Where all kept rows have score 0, the scale is linear up to a part of the cut."""
+    X = contaminated()
+    X[30] = 1e3
+    summary = inlier.robust_mean(X[30:])._summary
+    ax = drawn("scores", summary)
+    ticks = [tick for tick in ax.get_yticks() if tick > 0.0]
+    assert ax.get_yscale() == "asinh" and 0.0 in ax.get_yticks() and len(ticks) >= 2
+    low, high, *shown = ax.transData.transform([(0.0, y) for y in (*ax.get_ylim(), *ticks)])[:, 1]
+    assert min(shown) - low > 0.04 * (high - low)
+
+
 def test_rows_stand_where_the_view_sees_them(found):
     ax = drawn("rows", found)
     assert (ax.get_xlabel(), ax.get_ylabel()) == found.view.names[:2]

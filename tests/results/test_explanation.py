@@ -99,6 +99,12 @@ def test_other_data_are_refused():
     for other in (X[::-1], X.iloc[:, ::-1]):
         with pytest.raises(ValueError, match="in another order"):
             result.with_data(other)
+    counted = X.reset_index(drop=True)
+    result = inlier.robust_mean(counted)
+    for other in (counted[::-1], counted.sort_values("x0")):
+        with pytest.raises(ValueError, match="in another order"):
+            result.with_data(other)
+    assert result.with_data(X).explain("r3").row == 3  # rows may get names
     with pytest.raises(ValueError, match="shape"):
         result.with_data(sample().X[:, :3])
 

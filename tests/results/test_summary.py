@@ -160,6 +160,14 @@ def test_where_kept_rows_are_equal_the_location_is_in_its_interval():
     np.testing.assert_allclose(result.location[1:], 0.0, atol=1e-17)
 
 
+def test_kept_rows_of_score_0_are_not_among_the_worst():
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    X[7] = 1e3
+    result = robust_mean(X)
+    assert (np.delete(result.scores, 7) == 0.0).all()
+    assert [why.row for why in result._summary.worst] == [7]
+
+
 def test_rows_of_a_clean_table_are_farthest_out_in_any_unit():
     """Where nothing was removed, no column decides because its unit is small."""
     X = np.random.default_rng(0).standard_normal((200, 4))

@@ -39,6 +39,8 @@ def test_weights_are_no_evidence():
         RESULT.certificate.error_radius(alphas), PLAIN.certificate.error_radius(alphas)
     )
     np.testing.assert_array_equal(RESULT.certificate.mean, PLAIN.location)
+    said = "the mean of each column with each row counted once is within"
+    assert said in RESULT.certificate.statement()
 
 
 def test_location_is_the_weighted_mean_of_the_kept_rows():

@@ -150,8 +150,9 @@ def fit(
 
     Example: inlier fit patients.csv --id-column name --clean clean.csv --fix changes.csv
 
-    Exit codes: 0 success; 1 the fit did not converge; 2 wrong argument or unusable file; 3 see
-    --exit-code; 130 interrupted. Rows are counted from 1, without the header.
+    Exit codes: 0 success; 1 the fit did not converge; 2 wrong argument or
+    unusable file; 3 see --exit-code; 130 interrupted. Rows are counted from 1,
+    without the header.
     """
     errors, watched = Console(stderr=True), Console(stderr=True, quiet=quiet)
     source = "standard input" if file == "-" else file

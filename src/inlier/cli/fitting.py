@@ -63,7 +63,8 @@ def fit_frame(
         rows = np.arange(len(names)) if group is None else np.flatnonzero(frame.groups == group)
         # The table of the fit: if cells are missing it is a copy, which is not made again.
         data = {"columns": frame.columns, "names": names if group is None else names[rows]}
-        result = _chosen(result, *choices).with_data(result._known_data(), **data)
+        of_group = "" if group is None else f" of group {group}"
+        result = _chosen(result, *choices, of_group).with_data(result._known_data(), **data)
         fits.append(Fitted(group, rows, result))
     return fits, notes
 
@@ -73,6 +74,7 @@ def _chosen(
     keep: Sequence[int] | None,
     drop: Sequence[int] | None,
     threshold: float | None,
+    of_group: str,
 ) -> RobustMeanResult:
     """Apply the choices of a user to a result."""
     if threshold is not None:
@@ -86,8 +88,8 @@ def _chosen(
         for number in sorted(set(numbers or ()), reverse=True):
             if not 1 <= number <= count:
                 raise ValueError(
-                    f"--{option} {number}: there is no such {what}. The verdict has {count}, "
-                    "counted from 1."
+                    f"--{option} {number}: there is no such {what}. The verdict{of_group} has "
+                    f"{count}, counted from 1."
                 )
             result = getattr(result, option)(number - 1)
     return result
@@ -116,7 +118,8 @@ def hints(frame: LoadedTable, sigma: float | None, scatter: str) -> list[str]:
     ratio = unevenness(frame.head(2000).astype(np.float64))
     if ratio >= UNEVEN:
         found.append(
-            f"Some columns vary {ratio:.0e} times as much as others, and --sigma is one bound for "
-            "all. If they are in different units, --scatter diagonal compares each in its own."
+            f"Some columns vary {float(f'{ratio:.1g}'):,.0f} times as much as others, and --sigma "
+            "is one bound for all. If they are in different units, --scatter diagonal compares "
+            "each in its own."
         )
     return found

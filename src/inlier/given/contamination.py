@@ -65,7 +65,7 @@ def check_contamination(value: Any) -> float | None:
     """Return the fraction of bad rows; None for "auto"."""
     if isinstance(value, str) and value == "auto":
         return None
-    hint = ' Leave it at "auto" if no fraction is known.'
+    hint = " Leave it out if no fraction is known."
     return check_number(value, "contamination", below=0.5, hint=hint)
 
 

@@ -63,8 +63,8 @@ def handle_missing(
         raise _refusal(found, names, location)
     if missing == "drop":
         rows = found.rows == 0
-        dropped = np.count_nonzero(~rows)
-        note = f"{dropped} of {n} rows were dropped, because entries are missing or not finite."
+        dropped = int(np.count_nonzero(~rows))
+        note = f"{_dropped(dropped, n)}, because entries are missing or not finite."
         return X if isinstance(X, Source) else X[rows], rows, [note]
     if isinstance(X, Source):
         raise ValueError(
@@ -76,8 +76,9 @@ def handle_missing(
     if missing == "auto":
         rows, notes = found.rows < d, []
         gaps = found.rows[rows]
-        if empty := np.count_nonzero(~rows):
-            notes.append(f"{empty} of {n} rows were dropped, because they have no entry.")
+        if empty := int(np.count_nonzero(~rows)):
+            why = "it has no entry" if empty == 1 else "they have no entry"
+            notes.append(f"{_dropped(empty, n)}, because {why}.")
         if left := int(gaps.sum()):
             notes.append(
                 f"{left} {'entry is' if left == 1 else 'entries are'} missing, in "
@@ -94,6 +95,10 @@ def handle_missing(
         "became the medians of their columns."
     )
     return X, rows, [note]
+
+
+def _dropped(count: int, n: int) -> str:
+    return f"{count} of {n} rows {'was' if count == 1 else 'were'} dropped"
 
 
 def _refusal(found: MissingCells, names: tuple[str, ...], location: Location) -> ValueError:

@@ -31,9 +31,11 @@ def card(result: RobustMeanResult) -> str:
     n, removed = known.n, known.n_removed
     accent = f' style="{ACCENT}"' if removed else ""
     share = f" ({percent(removed, n)})" if removed else ""
+    aside = int(result.details.n_set_aside.sum())
+    cells = f", <strong>{counted(aside, 'cell')} set aside</strong>" if aside else ""
     lines = [
         f'<div style="font-size:1.15em"><strong>{n - removed:,} of {counted(n, "row")} kept'
-        f"</strong>, <strong{accent}>{removed:,} removed</strong>{share}</div>"
+        f"</strong>, <strong{accent}>{removed:,} removed</strong>{share}{cells}</div>"
     ]
     if not result.converged:
         alarm = f'<strong style="{ACCENT}">The fit did not converge.</strong>'

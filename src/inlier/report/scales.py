@@ -1,7 +1,7 @@
 """Limits, scale and ticks of an axis, for any numbers: huge, tiny or infinite."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from matplotlib import ticker
@@ -39,6 +39,14 @@ class Scale:
         return cls(low - margin if low < 0.0 else 0.0, high + margin, label)
 
 
+class _Apart(ticker.AsinhLocator):
+    """Without ticks so far within the linear part that their labels would lie on that of 0."""
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        ticks = np.asarray(super().tick_values(vmin, vmax))
+        return ticks[(ticks == 0.0) | (np.abs(ticks) >= 0.3 * self.linear_width)]
+
+
 def set_scales(ax: Axes, x: Scale, y: Scale) -> None:
     """Set limits, scales, ticks and labels of axes."""
     # Limits come first: the margins of matplotlib overflow where numbers are huge.
@@ -46,7 +54,7 @@ def set_scales(ax: Axes, x: Scale, y: Scale) -> None:
     for scale, axis, set_scale in ((x, ax.xaxis, ax.set_xscale), (y, ax.yaxis, ax.set_yscale)):
         if scale.kind == "asinh":
             set_scale("asinh", linear_width=scale.unit)
-            axis.set_major_locator(ticker.AsinhLocator(scale.unit, numticks=7))
+            axis.set_major_locator(_Apart(scale.unit, numticks=7))
         else:
             round_numbers = ticker.MaxNLocator(6, steps=[1, 2, 5, 10], integer=scale.whole)
             axis.set_major_locator(round_numbers)

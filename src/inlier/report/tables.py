@@ -135,7 +135,7 @@ def radius_table(certificate: Certificate) -> PageTable:
         css = "is-chosen" if alpha in certificate.assumed else ""
         rows.append(Row(f"{100.0 * alpha:.3g}%", [Cell(text)], css))
     columns = {"bad rows, at most": "words", "standard deviations": "number"}
-    caption = f"How far {certificate.subject} of each column can be off."
+    caption = f"How far {certificate.subject} can be off in each column."
     return PageTable(caption, columns, rows, caption)
 
 

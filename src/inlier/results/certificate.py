@@ -192,7 +192,8 @@ class Certificate:
             # Columns may be in different units: each is compared with its own deviation.
             assumed += "no more than the kept ones"
             far = [float(self.relative_radius(a)) for a in alphas]
-            mean, unit = f"{self.subject} of each column", " standard deviations"
+            mean = self.subject.replace("mean", "mean of each column", 1)
+            unit = " standard deviations"
         else:
             assumed += f"by at most {sigma:.3g} in any direction"
             far, mean, unit = [float(self.error_radius(a, sigma)) for a in alphas], self.subject, ""

@@ -38,7 +38,13 @@ class Labels:
 
     def agrees(self, other: Labels) -> bool:
         """Return whether rows are the same, and columns in the same order, or renamed."""
-        rows = self.index is None or other.index is None or self.index.equals(other.index)
+        if self.index is None or other.index is None:
+            # Rows that were counted from 0 may have got names since; not other numbers, in which
+            # a frame that was sorted has them.
+            named = self.index is None and other.index is not None
+            rows = not (named and _renumbered(other.index))
+        else:
+            rows = self.index.equals(other.index)
         own, theirs = list(self.columns), list(other.columns)
         return bool(rows) and (own == theirs or set(own) != set(theirs))
 
@@ -68,6 +74,12 @@ class Labels:
                 "X.reset_index() does, and fit again."
             )
         return int(found)
+
+
+def _renumbered(index: Any) -> bool:
+    """Return whether an index of pandas has the numbers of the rows from 0, in another order."""
+    numbers = np.asarray(index)
+    return numbers.dtype.kind in "iu" and bool((np.sort(numbers) == np.arange(len(numbers))).all())
 
 
 def labelled(values: Any, labels: Labels | None) -> Any:

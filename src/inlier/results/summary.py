@@ -76,8 +76,8 @@ class Summary:
     kept rows, about the mean of each; every row counts once."""
     view: Projections = field(repr=False)
     worst: tuple[Explanation, ...] = field(repr=False)
-    """Of the rows with the highest scores, in descending order; some of each group. Where nothing
-    was removed, of those with the largest robust distance."""
+    """Of the rows with the highest scores, in descending order, but for kept ones of score 0; some
+    of each group. Where nothing was removed, of those with the largest robust distance."""
     group_of: Array = field(repr=False)
     """The group with which each row was removed; -1 for none."""
     groups: tuple[str, ...]
@@ -219,7 +219,9 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     if result._outcome.searched and not result.groups and support.all():
         # Nothing decided about rows: their scores are squares in the units of all columns at once.
         farthest = on_host(result._outlyingness)
-    worst = explained(result, _worst(farthest, group_of, n_worst))
+    chosen = _worst(farthest, group_of, n_worst)
+    # Kept rows of score 0, as most are beside removed groups, are all alike: none is worse.
+    worst = explained(result, chosen[~support[chosen] | (farthest[chosen] > 0.0)])
     error, deviation = np.full(d, np.nan), np.zeros(d)
     varies = count(result.support & (details.weights > 0.0)) > 1
     if varies:

@@ -47,4 +47,4 @@ BASELINES: tuple[type[Baseline], ...] = (
     CenteredClipping,
 )  # fmt: skip
 
-__all__ = ["BASELINES", "Baseline", *(method.__name__ for method in BASELINES)]
+__all__ = ["Baseline", *(method.__name__ for method in BASELINES)]
