@@ -33,7 +33,7 @@ from inlier._internal.arrays import (
 from inlier._internal.numbers import NEGLIGIBLE
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import Table
-from inlier.linalg.eigenpairs import Spectrum
+from inlier.linalg.eigenpairs import Spectrum, orthonormal_rows
 
 # Counts of rows are rounded up from this fraction of all rows.
 ROWS_TOL = 1e-7
@@ -195,19 +195,9 @@ class Subspace:
 
     @classmethod
     def spanned(cls, table: Table, origin: Array, directions: Array) -> Subspace:
-        """Project the rows onto some directions (k x d), one after the other; one pass."""
-        subspace = cls.empty(table, origin)
-        if not len(directions):
-            return subspace
-        rows, k = table.project(origin, directions), len(directions)
-
-        def along(chosen: Array) -> Rows:
-            return rows[int(chosen[0]) : int(chosen[0]) + 1, :]
-
-        spectrum = Spectrum(np.ones(k), directions, along, np.zeros(k), np.zeros(0))
-        for one in np.eye(k, dtype=np.bool_):
-            subspace = subspace.extended(spectrum, one, origin)
-        return subspace
+        """Project the rows onto the span of some directions (k x d); one pass."""
+        basis = orthonormal_rows(directions, np.empty((0, len(origin))))
+        return cls(basis, table.project(origin, basis), origin)
 
     def scaled_projections(self, center: Array, budget: float) -> Rows:
         """Return P: the projections about a center, in units of the budget."""
