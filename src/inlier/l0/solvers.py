@@ -45,7 +45,7 @@ def solve_l1(
     tol : float
         Duality gap, relative to the objective at h = 1.
     max_steps : int
-        Most proximal steps, of up to 40 passes each.
+        Most proximal steps, of up to 80 passes each.
     random_state : int, Generator or None
         Seed of the eigensolver's starting vectors.
 
