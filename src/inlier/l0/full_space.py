@@ -179,7 +179,8 @@ class FullSpaceSolver:
             reduced = _solve_within(best.problem, P, 0.1 * tol if most > 1 else 1e-2)
             self._R = _factor(reduced.S) @ subspace.basis
             best.offer_multiplier(self._R * np.sqrt(self.budget / aim), scores(P, reduced.S))
-            spectrum = self._verify(reduced.weights, _rank(reduced.S), best)
+            rank = np.linalg.matrix_rank(reduced.S, rtol=factored.VANISHED**2, hermitian=True)
+            spectrum = self._verify(reduced.weights, int(rank), best)
             if best.solved:
                 self._subspace = subspace
                 return n_rounds
@@ -266,12 +267,6 @@ def _factor(S: Array) -> Array:
     values, vectors = np.linalg.eigh(S)
     R: Array = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     return R
-
-
-def _rank(S: Array) -> int:
-    """Return the numerical rank of a multiplier."""
-    values = np.linalg.eigvalsh(S)
-    return int((values > factored.VANISHED**2 * values.max(initial=0.0)).sum())
 
 
 class _Incumbent:

@@ -105,14 +105,10 @@ class ReweightedL2(Surrogate):
         """See `Surrogate.minimise`."""
         weights = 0.0 * solver.ones
         for eps in SMOOTHING:
-            u = self._coefficients(weights, eps)
+            u = ((1.0 - weights) ** 2 + eps) ** (self.p / 4.0 - 0.5)
             solution = solver.least_squares(u, loosely=eps != SMOOTHING[-1])
             weights = solution.weights
         return solution
-
-    def _coefficients(self, weights: Rows, eps: float) -> Rows:
-        h = 1.0 - weights
-        return (h * h + eps) ** (self.p / 4.0 - 0.5)
 
     def nonzero(self, h: Rows) -> Rows:
         """Return the mask of the rows in the concave part of the penalty.
