@@ -29,7 +29,7 @@ from inlier.l0.problem import (
     packing_bound,
     scores,
 )
-from inlier.l0.subspace import EXCLUDED, FULL_STEP, SubspaceSolution, SubspaceSolver
+from inlier.l0.subspace import EXCLUDED, SubspaceSolution, SubspaceSolver
 from inlier.linalg.eigenpairs import Oracle, Spectrum
 
 # Where the solvers are switched; `make bench` measures all of them (docs/engine.md).
@@ -123,7 +123,7 @@ class FullSpaceSolver:
         self._distances = oracle.table.sq_distances(center)
         self._excluded = self._distances > EXCLUDED * budget
 
-    def packing(self, u: Array, tau: float = FULL_STEP) -> Solution:
+    def packing(self, u: Array) -> Solution:
         """Solve min sum_i u_i h_i, the weighted packing SDP."""
         return self._solve(Packing(u), self.tol)
 

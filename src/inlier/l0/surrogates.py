@@ -18,7 +18,7 @@ import numpy as np
 from inlier._internal.arrays import highest, lowest, namespace
 from inlier._internal.typing import Array, Rows
 from inlier.l0.problem import Subspace, packing_bound, scores
-from inlier.l0.subspace import FULL_STEP, SubspaceSolver
+from inlier.l0.subspace import SubspaceSolver
 from inlier.linalg.eigenpairs import RowSampling
 from inlier.verdict import Multiplier
 
@@ -48,7 +48,7 @@ class Solver(Protocol[SolutionT]):
     ones: Rows
     """A weight of 1 for each row."""
 
-    def packing(self, u: Rows, tau: float = ...) -> SolutionT:
+    def packing(self, u: Rows) -> SolutionT:
         """Solve max sum_i u_i w_i."""
 
     def least_squares(self, u: Rows, loosely: bool = ...) -> SolutionT:
@@ -71,12 +71,9 @@ class Surrogate(ABC):
 class L1(Surrogate):
     """||h||_1, convex."""
 
-    tau: float = FULL_STEP
-    """Length of the proximal step: the default reaches the optimum, a short one approaches it."""
-
     def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""
-        return solver.packing(solver.ones, self.tau)
+        return solver.packing(solver.ones)
 
 
 @dataclass(frozen=True)
@@ -153,7 +150,7 @@ def dual_in(
     """Solve the l1 problem about a mean within a subspace for its prices; no pass over the data."""
     P = subspace.scaled_projections(mean, budget)
     # Near the optimum will do.
-    solved = L1(tau=10.0).minimise(SubspaceSolver(P, 1e-2, draw=draw))
+    solved = SubspaceSolver(P, 1e-2, draw=draw).l1(tau=10.0)
     prices, mixing = np.linalg.eigh(solved.S) if P.shape[0] else (np.zeros(0), np.zeros((0, 0)))
     prices = np.maximum(prices, 0.0)
     directions = mixing.T @ subspace.basis if len(prices) else None
