@@ -349,7 +349,8 @@ def sq_distances(G: Array) -> Array:
 def about(G: Array, a: Array) -> Array:
     """Return the inner products of the updates about a point."""
     Ga = G @ a
-    return G - Ga[:, None] - Ga + a @ Ga
+    found: Array = G - Ga[:, None] - Ga + a @ Ga
+    return found
 
 
 def distances_from(G: Array, a: Array) -> Array:

@@ -33,7 +33,7 @@ from inlier._internal.arrays import (
 from inlier._internal.numbers import NEGLIGIBLE
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.data import Table
-from inlier.linalg.eigenpairs import Spectrum, orthonormal_rows
+from inlier.linalg.eigenpairs import Spectrum
 
 # Counts of rows are rounded up from this fraction of all rows.
 ROWS_TOL = 1e-7
@@ -192,12 +192,6 @@ class Subspace:
     def empty(cls, table: Table, origin: Array) -> Subspace:
         """Return the subspace without directions."""
         return cls(np.empty((0, len(origin))), table.constant(0.0)[None, :][:0, :], origin)
-
-    @classmethod
-    def spanned(cls, table: Table, origin: Array, directions: Array) -> Subspace:
-        """Project the rows onto the span of some directions (k x d); one pass."""
-        basis = orthonormal_rows(directions, np.empty((0, len(origin))))
-        return cls(basis, table.project(origin, basis), origin)
 
     def scaled_projections(self, center: Array, budget: float) -> Rows:
         """Return P: the projections about a center, in units of the budget."""

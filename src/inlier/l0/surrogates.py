@@ -9,9 +9,8 @@ is majorised by its tangent, in h or in h^2, at the current h.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from inlier._internal.arrays import highest, lowest, namespace
 from inlier._internal.typing import Array, Rows
 from inlier.l0.problem import Subspace, packing_bound, scores
 from inlier.l0.subspace import SubspaceSolver
-from inlier.linalg.eigenpairs import RowSampling
+from inlier.linalg.eigenpairs import Oracle, orthonormal_rows
 from inlier.verdict import Multiplier
 
 SurrogateName = Literal["l1", "reweighted-l1", "reweighted-l2"]
@@ -134,29 +133,21 @@ def surrogate(name: SurrogateName, p: float) -> Surrogate:
     return ReweightedL1(p) if name == "reweighted-l1" else ReweightedL2(p)
 
 
-class Dual(NamedTuple):
-    """A multiplier of the budget, and the bound that it proves."""
-
-    multiplier: Multiplier
-    most_kept: float
-    """No w in [0, 1]^n within the budget has a larger sum."""
-    weights: Array
-    """Of the l1 problem, nearly solved."""
-
-
 def dual_in(
-    subspace: Subspace, mean: Array, budget: float, draw: Callable[[], RowSampling]
-) -> Dual:
-    """Solve the l1 problem about a mean within a subspace for its prices; no pass over the data."""
+    oracle: Oracle, directions: Array, mean: Array, budget: float
+) -> tuple[Multiplier, float]:
+    """Return the multiplier of the l1 problem about a mean within the span of directions (k x d).
+
+    And the bound that it proves: no w in [0, 1]^n within the budget has a larger sum. One pass.
+    """
+    basis = orthonormal_rows(directions, np.empty((0, len(mean))))
+    subspace = Subspace(basis, oracle.table.project(mean, basis), mean)
     P = subspace.scaled_projections(mean, budget)
     # Near the optimum will do.
-    solved = SubspaceSolver(P, 1e-2, draw=draw).l1(tau=10.0)
+    solved = SubspaceSolver(P, 1e-2, draw=oracle.draw).l1(tau=10.0)
     prices, mixing = np.linalg.eigh(solved.S) if P.shape[0] else (np.zeros(0), np.zeros((0, 0)))
     prices = np.maximum(prices, 0.0)
-    directions = mixing.T @ subspace.basis if len(prices) else None
+    axes = mixing.T @ basis if len(prices) else None
     q = scores(P, solved.S)
-    return Dual(
-        Multiplier.about(mean, directions, prices, budget),
-        packing_bound(0.0 * q + 1.0, q, float(prices.sum())),
-        solved.weights,
-    )
+    most_kept = packing_bound(0.0 * q + 1.0, q, float(prices.sum()))
+    return Multiplier.about(mean, axes, prices, budget), most_kept
