@@ -36,29 +36,34 @@ def tables(rng: np.random.Generator) -> dict[str, np.ndarray]:
     }
 
 
-def draw(path: Path) -> dict[tuple[str, str], int]:
-    """Draw the tables under each assumption; how many rows left."""
+def draw(path: Path) -> dict[tuple[str, str], str]:
+    """Draw the tables under each assumption; what was removed or set aside."""
     found = tables(np.random.default_rng(0))
     figure, axes = plt.subplots(3, 3, figsize=(9, 8.4), layout="constrained")
-    removed = {}
+    said = {}
     for row, (name, X) in zip(axes, found.items(), strict=True):
         for ax, assume in zip(row, ASSUMPTIONS, strict=True):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
-                kept = inlier.robust_mean(X, assume=assume).support
-            removed[name, assume] = int((~kept).sum())
+                result = inlier.robust_mean(X, assume=assume)
+            cells = [cell.row for cell in result.cells if cell.set_aside]
+            kept = result.support.copy()
+            said[name, assume] = f"{(~kept).sum()} rows removed"
+            if cells:
+                said[name, assume] = f"{len(cells)} cells set aside"
+                kept[cells] = False
             ax.scatter(*X[kept, :2].T, s=7, c=KEPT, lw=0)
             ax.scatter(*X[~kept, :2].T, s=22, c=REMOVED, marker="x", lw=1)
-            ax.set_title(f'assume="{assume}": {removed[name, assume]} leave', fontsize=9)
+            ax.set_title(f'assume="{assume}": {said[name, assume]}', fontsize=9)
             ax.set_xticks([])
             ax.set_yticks([])
         row[0].set_ylabel(name, fontsize=9)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
-    return removed
+    return said
 
 
 if __name__ == "__main__":
-    for (table, assumption), count in draw(OUTPUT).items():
-        print(f"{table:<38} {assumption:<10} {count:4d} rows leave")
+    for (table, assumption), words in draw(OUTPUT).items():
+        print(f"{table:<38} {assumption:<10} {words}")
     print(f"drawn into {OUTPUT}")

@@ -52,27 +52,6 @@ def test_every_pass_is_its_formula(kind, tmp_path):
         np.testing.assert_array_equal(was, now)
 
 
-@each_kind
-def test_moment_with_weights_that_depend_on_projections(kind, tmp_path):
-    case = case_of(kind, tmp_path)
-    asked: list[int] = []
-    n, d = case.Y.shape
-
-    def weigh(rows: slice, projected: np.ndarray) -> np.ndarray:
-        asked.extend(range(*rows.indices(n)))
-        return 1.0 / (1.0 + np.square(projected).sum(axis=0) / 1e3)
-
-    for basis in (case.basis, np.empty((0, d))):
-        asked.clear()
-        moment = case.table.moment(case.center, weigh, basis)
-        assert sorted(asked) == list(range(n)), "each row is asked about once"
-        projected = basis @ case.A.T
-        w = 1.0 / (1.0 + np.square(projected).sum(axis=0) / 1e3)
-        assert_near(moment.projection, projected, case.relative, case.table.dtype)
-        assert_near(moment.image, (projected * w) @ case.A, 10 * case.relative)
-        assert_near(moment.drift, w @ case.A, 10 * case.relative)
-
-
 # -- cost and side effects ------------------------------------------------------------------------
 
 
@@ -86,7 +65,6 @@ def test_a_call_is_one_pass(kind, tmp_path):
     for call in (
         lambda: table.project(case.center, case.basis),
         lambda: table.moment(case.center, case.weights, case.basis),
-        lambda: table.moment(case.center, lambda rows, seen: case.weights[rows], case.basis),
         lambda: table.combine(case.center, case.coefficients),
         lambda: table.mean(case.weights, case.center),
         lambda: table.median(),
@@ -96,7 +74,7 @@ def test_a_call_is_one_pass(kind, tmp_path):
     ):
         call()
         counts.append(table.n_passes)
-    assert counts == list(range(1, 10))
+    assert counts == list(range(1, 9))
 
 
 # -- accuracy far from the origin -----------------------------------------------------------------

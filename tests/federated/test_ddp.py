@@ -135,7 +135,7 @@ def test_the_whole_gradient_shows_what_no_bucket_does(hooked):
     liars = mean + np.concatenate(shift) + random.standard_normal((8, 2048))
     sent, errors = list(torch.tensor(np.concatenate([honest, liars]))), []
     for by_bucket in (False, True):
-        state = RobustState(remember=False, by_bucket=by_bucket)
+        state = RobustState(by_bucket=by_bucket)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", WeakEvidenceWarning)
             errors.append(np.linalg.norm(hooked(state, sent, 64) - torch.tensor(mean)))
@@ -152,6 +152,6 @@ def test_doubt_ends_the_step(hooked):
 
 
 def test_hook_skips_a_step_in_which_nothing_is_usable(hooked):
-    state = RobustState(remember=False)
+    state = RobustState()
     update = hooked(state, [torch.full((3,), torch.nan)] * 4)
-    assert state.skipped == 1 and not update.any() and not state.records
+    assert state.skipped == 1 and not update.any() and not state.records[0].clients

@@ -51,11 +51,10 @@ def check_all(data: Any) -> DaskTable:
     table = open_dask(data)
     Y = np.asarray(data.compute(scheduler="synchronous"))
     verbs = Verbs(Y, Y)
-    # A function of projections, of which there are five, takes two passes; in memory the distances
-    # of a few rows come with their Gram matrix.
+    # In memory the distances of a few rows come with their Gram matrix.
     verbs.counts = False
     verbs.mask[:120] = False  # all rows of the first chunk
     dense = DenseTable(Y)
     verbs.check_all(table, dense)
-    assert table.n_passes == dense.n_passes + 6
+    assert table.n_passes == dense.n_passes + 1
     return table

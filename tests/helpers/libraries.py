@@ -120,10 +120,6 @@ class Verbs:
             self.check_rows(own.projection, other.projection)
             self.check(own.image, other.image)
             self.check(own.drift, other.drift)
-        own = table.moment(c, lambda rows, seen: to_device(w)[rows] / (1.0 + seen[0, :] ** 2), V)
-        other = numpy.moment(c, lambda rows, seen: w[rows] / (1.0 + seen[0] ** 2), V)
-        self.check_rows(own.projection, other.projection)
-        self.check(own.image, other.image)
         for own, other in zip(table.scatter(c, to_device(w)), numpy.scatter(c, w), strict=True):
             self.check(own, other)
         for own, other in zip(table.squares(c, to_device(w)), numpy.squares(c, w), strict=True):

@@ -337,7 +337,6 @@ def test_project_names_a_wrong_target(value):
         *[("budget", value) for value in (0, -1.0, NAN, INF, "1", True)],
         *[("tol", value) for value in (0, -1e-6, 1.0, NAN, "1e-6", None, True)],
         *[("max_steps", value) for value in (0, -1, 1.5, "10", None, True)],
-        *[("random_state", value) for value in (-1, 1.5, "0", NAN)],
     ],
 )
 def test_solvers_name_a_wrong_argument(solver, name, value):

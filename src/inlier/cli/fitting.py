@@ -13,8 +13,10 @@ from inlier.data import Table
 from inlier.data.base import RowNumbers
 from inlier.data.sources.base import listed
 from inlier.io import LoadedTable, read
-from inlier.linalg.metrics import UNEVEN, unevenness
 from inlier.results.result import RobustMeanResult
+
+# Ratio of column scales above which distances depend on little but the largest columns.
+UNEVEN = 100.0
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,12 @@ def hints(frame: LoadedTable, sigma: float | None, scatter: str) -> list[str]:
         found.append("Markers of missing values can be named with --na-values.")
     if sigma is None or scatter != "auto" or len(frame.columns) > 5000:  # for the memory
         return found
-    ratio = unevenness(frame.head(2000).astype(np.float64))
-    if ratio >= UNEVEN:
+    rows = frame.head(2000).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without values
+        scales = np.nanmedian(np.abs(rows - np.nanmedian(rows, axis=0)), axis=0)
+    scales = scales[np.isfinite(scales) & (scales > 0.0)]
+    if len(scales) and (ratio := scales.max() / scales.min()) >= UNEVEN:
         found.append(
             f"Some columns vary {float(f'{ratio:.1g}'):,.0f} times as much as others, and --sigma "
             "is one bound for all. If they are in different units, --scatter diagonal compares "

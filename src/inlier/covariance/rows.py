@@ -171,7 +171,9 @@ def _kept(rows: Array, axes: list[Array], gaussian: bool) -> Mask:
         found = inflated_directions(Z[:, kept], [units(a @ root) for a in axes], least)
         if not gaussian and not found.few:
             return everything
-        known = _exceeding(Z, n_known)
+        # Where all rows exceed the kept ones most, whose covariance is I: so the directions of the
+        # round before turn towards the rows that were removed along them.
+        known = np.linalg.eigh(Z @ Z.T)[1].T[::-1][:n_known]
         if not gaussian and len(known):
             T = known @ Z
             known = known[(log_ratios(T) > LEAST) & (skewness(T) <= SKEWED)]
@@ -193,14 +195,6 @@ def _roots(covariance: Array) -> tuple[Array, Array]:
     values, vectors = np.linalg.eigh(covariance)
     values = np.sqrt(np.maximum(values, RELATIVE))
     return (vectors * values) @ vectors.T, (vectors / values) @ vectors.T
-
-
-def _exceeding(Z: Array, k: int) -> Array:
-    """Return the k directions in which all rows exceed the kept ones most, whose covariance is I.
-
-    So the directions of the round before turn towards the rows that were removed along them.
-    """
-    return np.asarray(np.linalg.eigh(Z @ Z.T)[1].T[::-1][:k])
 
 
 def _second_moments(Z: Array, kept: Mask, chosen: Array, is_new: bool) -> Array:

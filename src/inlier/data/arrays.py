@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -50,8 +49,7 @@ def run_blocks(
     out: Rows = None
     sums: list[Rows] = []
     for rows, block in blocks:
-        sliced = [partial(x, rows) if callable(x) else x[..., rows] for x in inputs]
-        result, parts = work(block, *sliced)
+        result, parts = work(block, *(x[..., rows] for x in inputs))
         if result is not None:
             if out is None and result.shape[-1] < n:
                 out = empty_like(result, (*result.shape[:-1], n))

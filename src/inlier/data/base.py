@@ -127,7 +127,6 @@ class RowNumbers(Sequence[str]):
         return RowNumbers(found) if np.ndim(found) else f"row {found + 1}"
 
 
-Weights = Rows | Callable[[slice, Rows], Rows]
 TableT = TypeVar("TableT", bound="Table")
 
 
@@ -183,11 +182,10 @@ class Table(ABC):
         """Project the rows onto a basis: V A^T, k x n."""
 
     @abstractmethod
-    def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
+    def moment(self, center: Array, weights: Rows, basis: Array, drift: bool = True) -> Moment:
         """Apply the weighted second moment to a basis, in one read of Y.
 
-        Weights that depend on the projections can be given as a function of the slice of rows and
-        their projections. The drift, if wanted, is one more product.
+        The drift, if wanted, is one more product.
         """
 
     @abstractmethod

@@ -21,7 +21,7 @@ from inlier._internal.validation import check_finite
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric, Table
 from inlier.data.checks import other_columns, refuse_columns
-from inlier.data.passes import BlockTable, Pass, Project
+from inlier.data.passes import BlockTable, Pass
 
 
 def _imported(module: str) -> Any:
@@ -107,9 +107,7 @@ class DaskTable(BlockTable):
         self._X, self._workers = X, workers
         self._starts = np.concatenate([[0], np.cumsum(X.chunks[0], dtype=np.intp)]).tolist()
 
-    def _run(self, work: Pass, *inputs: Any, sums_only: bool = False) -> tuple[Any, list[Array]]:
-        if inputs and callable(inputs[0]):
-            return self._run_twice(work, inputs[0])
+    def _run(self, work: Pass, *inputs: Any) -> tuple[Any, list[Array]]:
         self.n_passes += 1
         shared = dask.delayed(work, traverse=False)
         run = dask.delayed(_pass_over, nout=2)
@@ -117,17 +115,10 @@ class DaskTable(BlockTable):
             run(shared, chunk, [np.ascontiguousarray(x[..., rows]) for x in inputs])
             for rows, chunk in self._chunks()
         ]
-        parts = [] if sums_only else [of_rows for of_rows, _ in done]
+        parts = [of_rows for of_rows, _ in done]
         *parts, sums = self._workers.compute([*parts, _summed([sums for _, sums in done])])
         known = [part for part in parts if part is not None]
         return (np.concatenate(known, axis=-1) if known else None), sums
-
-    def _run_twice(self, work: Any, weights: Callable[..., Any]) -> tuple[Any, list[Array]]:
-        """Run a pass whose weights depend on projections: a function is not sent to the chunks."""
-        projected, _ = self._run(Project(work.view, work.basis, work.shift))
-        w = weights(slice(0, self.shape[0]), projected)
-        # Chunks project their rows again, which is faster than sending the projections.
-        return projected, self._run(work, w, sums_only=True)[1]
 
     def _chunks(self) -> Iterator[tuple[slice, Any]]:
         """Yield the chunks that have rows, and which rows."""

@@ -25,7 +25,7 @@ import numpy as np
 
 from inlier._internal.arrays import column_medians, double, like, namespace, on_host
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.data.base import Moment, Table, Weights
+from inlier.data.base import Moment, Table
 
 # Longest sum in single precision: it loses two digits, not four.
 ROWS_AT_ONCE = 1 << 14
@@ -155,7 +155,7 @@ class Moments(Project):
         rows = self.view.kernel_rows(block, len(self.basis))
         Y = self.view.of(block) if rows is None else block
         projected = self.projected(Y) if rows is None else rows.project(like(self.basis, Y))
-        w = xp.astype(weights(projected) if callable(weights) else weights, Y.dtype, copy=False)
+        w = xp.astype(weights, Y.dtype, copy=False)
         weighted = projected * w
         if self.drift:
             weighted = xp.concat([weighted, w[None, :]], axis=0)
@@ -339,7 +339,7 @@ class BlockTable(Table):
     def _run(self, work: Pass, *inputs: Any) -> tuple[Rows, list[Array]]:
         """Run a pass: return its results for all rows, and its sums over all blocks, on the host.
 
-        Inputs are sliced along the last axis for each block; a callable gets the slice instead.
+        Inputs are sliced along the last axis for each block.
         """
 
     @abstractmethod
@@ -357,7 +357,7 @@ class BlockTable(Table):
     def project(self, center: Array, basis: Array) -> Rows:
         return self._run(Project.along(basis, self._view(center)))[0]
 
-    def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
+    def moment(self, center: Array, weights: Rows, basis: Array, drift: bool = True) -> Moment:
         k, work = len(basis), Moments.along(basis, self._view(center), drift=drift)
         projected, (image, totals) = self._run(work, weights)
         image = image - totals[:, None] * work.view.left

@@ -16,7 +16,7 @@ from sklearn.utils.sparsefuncs import csc_median_axis_0
 
 from inlier._internal.arrays import blocks_of, working_precision
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.data.base import Metric, Moment, Table, Weights
+from inlier.data.base import Metric, Moment, Table
 
 
 class SparseTable(Table):
@@ -44,11 +44,10 @@ class SparseTable(Table):
         self.n_passes += 1
         return self._projected(center, basis)
 
-    def moment(self, center: Array, weights: Weights, basis: Array, drift: bool = True) -> Moment:
+    def moment(self, center: Array, weights: Array, basis: Array, drift: bool = True) -> Moment:
         self.n_passes += 1
         projected = self._projected(center, basis)
-        w = weights(slice(None), projected) if callable(weights) else weights
-        weighted = np.concatenate([projected * w, w[None]])
+        weighted = np.concatenate([projected * weights, weights[None]])
         image = self._combined(center, weighted)
         return Moment(projected, image[:-1], image[-1])
 

@@ -19,8 +19,6 @@ class RobustState:
     ----------
     process_group : torch.distributed.ProcessGroup, optional
         The ranks among which gradients are exchanged; all by default.
-    remember : bool, default=True
-        Whether to use evidence from earlier steps.
     by_bucket : bool, default=False
         Whether to judge each bucket of gradients on its own. It takes n times the memory of a
         bucket rather than of the gradient, for n ranks, but malicious ranks that stay within the
@@ -39,12 +37,10 @@ class RobustState:
     def __init__(
         self,
         process_group: Any = None,
-        remember: bool = True,
         by_bucket: bool = False,
         on_doubt: Literal["warn", "raise"] = "warn",
     ) -> None:
         self.process_group = process_group
-        self.remember = remember
         self.by_bucket = by_bucket
         check_choice(on_doubt, "on_doubt", ON_DOUBT)
         self.on_doubt = on_doubt
@@ -63,7 +59,7 @@ class RobustState:
         """
         futures, buckets = zip(*self.waiting, strict=True)
         self.waiting = []
-        record = self.records.setdefault(place, Record()) if self.remember else None
+        record = self.records.setdefault(place, Record())
         try:
             ranks = [list(layers) for layers in zip(*buckets, strict=True)]
             self.results[place] = aggregate(ranks, record=record, on_doubt=self.on_doubt)

@@ -229,9 +229,7 @@ def correlations(G: Array, weights: Array) -> Array:
     The unit is at least the median length: a small error of the center would give all short updates
     a direction in common.
     """
-    a = clipped_mean(G, weights)
-    Ga = G @ a
-    C = G - Ga[:, None] - Ga + a @ Ga
+    C = about(G, clipped_mean(G, weights))
     lengths = np.sqrt(np.maximum(np.diag(C), 0.0))
     counted = weights > 0.0
     unit = np.maximum(lengths, weighted_median(lengths[counted], weights[counted]))
@@ -278,15 +276,13 @@ def sure_members(G: Array, members: Mask) -> tuple[Mask, bool]:
     H_ij over the other members j estimates how far i goes along with them.
     """
 
-    def about(center: Mask, part: Mask) -> tuple[Array, Array]:
-        a = center / center.sum()
-        Ga = G @ a
-        H = (G - Ga[:, None] - Ga + a @ Ga)[np.ix_(part, part)]
+    def compared(outside: Mask, part: Mask) -> tuple[Array, Array]:
+        H = about(G, outside / outside.sum())[np.ix_(part, part)]
         along = (H.sum(axis=0) - np.diag(H)) / (len(H) - 1)
         return along, np.diag(H) - 2.0 * along + along.mean()
 
-    along, noise = about(~members, members)
-    _, usual = about(members, ~members)
+    along, noise = compared(~members, members)
+    _, usual = compared(members, ~members)
     # So far away no honest client is: it would have to be much longer than the others.
     beyond = along >= BEYOND * np.median(usual)
     has_noise = noise >= OWN * np.median(usual)
@@ -348,6 +344,13 @@ def sq_distances(G: Array) -> Array:
     D: Array = np.maximum(squares[:, None] + squares - G - G.T, 0.0)
     np.fill_diagonal(D, 0.0)
     return D
+
+
+def about(G: Array, a: Array) -> Array:
+    """Return the inner products of the updates about a point."""
+    Ga = G @ a
+    found: Array = G - Ga[:, None] - Ga + a @ Ga
+    return found
 
 
 def distances_from(G: Array, a: Array) -> Array:

@@ -1,7 +1,8 @@
 """Passes over the layers of all clients, in blocks: lengths, the Gram matrix, weighted sums.
 
-Only the result has the size of an update. Blocks are read in single precision where that holds the
-data, and their sums are accumulated in double precision.
+Only the result has the size of an update; while a layer is put together, it is there twice. Blocks
+are read in single precision where that holds the data, and their sums are accumulated in double
+precision.
 """
 
 from __future__ import annotations
@@ -14,11 +15,9 @@ from array_api_compat import device, to_device
 
 from inlier._internal.arrays import (
     dtype_name,
-    empty_like,
     namespace,
     on_host,
     pieces,
-    with_part,
     working_precision,
 )
 from inlier._internal.typing import Array
@@ -73,12 +72,8 @@ def gram(clients: list[list[Any]], reference: int, norms: Array) -> Array:
         if not is_floating(layers[0]):
             continue
         xp = namespace(layers[0])
-        part = None
         for block in _blocks(list(layers), reference, scale):
-            product = xp.astype(block @ block.T, xp.float64, copy=False)
-            part = product if part is None else part + product
-        if part is not None:
-            total += on_host(part)
+            total += on_host(xp.astype(block @ block.T, xp.float64, copy=False))
     units = np.minimum((np.ones(n) if scale is None else own) / own.min(), 1e100)
     found: Array = (total + total.T) / 2.0 * units[:, None] * units
     return found
@@ -100,15 +95,11 @@ def combined(clients: list[list[Any]], coefficients: Array) -> list[Any]:
             ascending = xp.sort(xp.stack([xp.astype(x, xp.int64) for x in layers]), axis=0)
             out.append(xp.astype(ascending[(len(layers) - 1) // 2, ...], first.dtype))
             continue
-        size = int(np.prod(first.shape))
-        flat = empty_like(first, (size,))
-        start = 0
+        sums = [xp.reshape(first, (-1,))[:0]]  # a layer may be empty
         for block in _blocks(list(layers)):
             row = xp.asarray(weights, dtype=block.dtype, device=device(block))
-            part = slice(start, start + block.shape[1])
-            flat = with_part(flat, part, xp.astype(row @ block, first.dtype, copy=False))
-            start = part.stop
-        out.append(xp.reshape(flat, first.shape))
+            sums.append(xp.astype(row @ block, first.dtype, copy=False))
+        out.append(xp.reshape(xp.concat(sums), first.shape))
     return out
 
 

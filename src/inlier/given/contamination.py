@@ -38,7 +38,6 @@ from inlier._internal.typing import Array
 from inlier._internal.validation import check_number, fit_generator
 from inlier.data import Frame
 from inlier.given.trimming import Trimming
-from inlier.l0.problem import Subspace
 from inlier.l0.surrogates import dual_in
 from inlier.linalg.eigenpairs import Oracle
 from inlier.results.certificate import most_rows
@@ -189,8 +188,7 @@ def _with_dual(result: RobustMeanResult) -> RobustMeanResult:
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     frame = Frame.of(table, table.constant(1.0) > 0.0, mean, rotates=False, metric=metric)
     oracle = Oracle(table, fit_generator(0))
-    subspace = Subspace.spanned(oracle.table, mean, directions)
-    multiplier = dual_in(subspace, mean, budget, oracle.draw).multiplier.in_data(frame)
+    multiplier = dual_in(oracle, directions, mean, budget)[0].in_data(frame)
     most_kept = most_rows(multiplier, data, certificate.mean, budget)
     return replace(
         result, certificate=replace(certificate, multiplier=multiplier, most_kept=most_kept)

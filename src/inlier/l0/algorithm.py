@@ -65,15 +65,10 @@ def kept_weights(removed: Rows, weights: Rows) -> Rows:
 
 
 class ExactStep:
-    """Step 1 as published: the surrogate minimised in the whole space, to a relative duality gap.
+    """Step 1 as published: minimise the surrogate in the whole space, to a relative duality gap."""
 
-    If `soft`, with the mean weighted by 1 - h, with which the l1 objective never increases.
-    """
-
-    def __init__(
-        self, oracle: Oracle, surrogate: Surrogate, tol: float, soft: bool = False
-    ) -> None:
-        self.oracle, self.surrogate, self.tol, self.soft = oracle, surrogate, tol, soft
+    def __init__(self, oracle: Oracle, surrogate: Surrogate, tol: float) -> None:
+        self.oracle, self.surrogate, self.tol = oracle, surrogate, tol
 
     def __call__(self, center: Array, budget: float, fewer_than: float) -> StepSolution:
         """See `Step1`."""
@@ -84,10 +79,10 @@ class ExactStep:
         slight = solution.shrunk > 1.0 - max(1e-3, 2.0 * self.tol)
         unshrunk = 1.0 - solution.weights / solution.shrunk if slight else h
         removed = self.surrogate.nonzero(unshrunk)
-        weights = solution.weights if self.soft else kept_weights(removed, solution.weights)
-        mean, top = self.oracle.table.mean(weights, center), solution.lambda_max
+        mean = self.oracle.table.mean(kept_weights(removed, solution.weights), center)
         q, V, prices = solution.scores, solution.directions, solution.multiplier
-        return StepSolution(center, budget, h, q, removed, V, prices, top, mean, solution.converged)
+        top, solved = solution.lambda_max, solution.converged
+        return StepSolution(center, budget, h, q, removed, V, prices, top, mean, solved)
 
 
 class SubspaceStep:

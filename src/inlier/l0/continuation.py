@@ -18,7 +18,7 @@ from inlier._internal.typing import Array, Rows
 from inlier.data import Table
 from inlier.l0.problem import Packing, Subspace, scores
 from inlier.l0.subspace import FEW_DIRECTIONS, SubspaceSolver, cutting_planes
-from inlier.l0.surrogates import L1, Surrogate, removed_rows
+from inlier.l0.surrogates import Surrogate, removed_rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.verdict import Step
 
@@ -89,7 +89,7 @@ def continuation(
             budget = max(target, 0.25 * budget)
             subspace = subspace.extended(spectrum, spectrum.values > budget, origin)
         solved = cutting_planes(
-            lambda P: L1(tau=3.0).minimise(SubspaceSolver(P, GAP, draw=oracle.draw, roughly=True)),
+            lambda P: SubspaceSolver(P, GAP, draw=oracle.draw, roughly=True).l1(tau=3.0),
             oracle,
             center,
             budget,

@@ -5,7 +5,7 @@ constraint left (Burer and Monteiro):
 
     min_R  ||R||^2 - sum_i min_{0<=w<=1} [ s_i (w - t_i)^2 / 2 + w q_i ],    q_i = ||R a_i||^2 / B
 
-One evaluation with its gradient is one pass. The rank is adapted between solves: vanishing
+One evaluation with its gradient is two passes. The rank is adapted between solves: vanishing
 directions are removed, violating directions enter. Cutting planes need far fewer passes at a loose
 tolerance and rank one or two; this method converges to high accuracy, also at rank 30.
 """
@@ -42,16 +42,13 @@ def project(
     table: Table, center: Array, budget: float, problem: Projection, R: Array, max_iter: int
 ) -> Factored:
     """Minimise the dual of the projection from the factor R, at its rank."""
-    root, n = np.sqrt(budget), table.shape[0]
-    q, w = np.empty(n), np.empty(n)
-
-    def weigh(rows: slice, projected: Array) -> Array:
-        q[rows] = np.einsum("ij,ij->j", projected, projected)
-        w[rows] = np.clip(problem.t[rows] - q[rows] / problem.s[rows], 0.0, 1.0)
-        return w[rows]
+    root = np.sqrt(budget)
 
     def dual(x: Array) -> tuple[float, Array]:
-        image = table.moment(center, weigh, x.reshape(R.shape) / root, drift=False).image
+        projected = table.project(center, x.reshape(R.shape) / root)
+        q = np.einsum("ij,ij->j", projected, projected)
+        w = problem.weights(q)
+        image = table.combine(center, w * projected)
         # Without the constant s t^2 / 2, which would round away the decrease.
         value = float(x @ x) - float(w @ (problem.s * (0.5 * w - problem.t) + q))
         return value, 2.0 * (x - image.ravel() / root)

@@ -29,7 +29,7 @@ from inlier.l0.problem import (
     packing_bound,
     scores,
 )
-from inlier.l0.subspace import EXCLUDED, FULL_STEP, SubspaceSolution, SubspaceSolver
+from inlier.l0.subspace import EXCLUDED, SubspaceSolution, SubspaceSolver
 from inlier.linalg.eigenpairs import Oracle, Spectrum
 
 # Where the solvers are switched; `make bench` measures all of them (docs/engine.md).
@@ -123,7 +123,7 @@ class FullSpaceSolver:
         self._distances = oracle.table.sq_distances(center)
         self._excluded = self._distances > EXCLUDED * budget
 
-    def packing(self, u: Array, tau: float = FULL_STEP) -> Solution:
+    def packing(self, u: Array) -> Solution:
         """Solve min sum_i u_i h_i, the weighted packing SDP."""
         return self._solve(Packing(u), self.tol)
 
@@ -179,7 +179,8 @@ class FullSpaceSolver:
             reduced = _solve_within(best.problem, P, 0.1 * tol if most > 1 else 1e-2)
             self._R = _factor(reduced.S) @ subspace.basis
             best.offer_multiplier(self._R * np.sqrt(self.budget / aim), scores(P, reduced.S))
-            spectrum = self._verify(reduced.weights, _rank(reduced.S), best)
+            rank = np.linalg.matrix_rank(reduced.S, rtol=factored.VANISHED**2, hermitian=True)
+            spectrum = self._verify(reduced.weights, int(rank), best)
             if best.solved:
                 self._subspace = subspace
                 return n_rounds
@@ -266,12 +267,6 @@ def _factor(S: Array) -> Array:
     values, vectors = np.linalg.eigh(S)
     R: Array = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     return R
-
-
-def _rank(S: Array) -> int:
-    """Return the numerical rank of a multiplier."""
-    values = np.linalg.eigvalsh(S)
-    return int((values > factored.VANISHED**2 * values.max(initial=0.0)).sum())
 
 
 class _Incumbent:

@@ -193,22 +193,6 @@ class Subspace:
         """Return the subspace without directions."""
         return cls(np.empty((0, len(origin))), table.constant(0.0)[None, :][:0, :], origin)
 
-    @classmethod
-    def spanned(cls, table: Table, origin: Array, directions: Array) -> Subspace:
-        """Project the rows onto some directions (k x d), one after the other; one pass."""
-        subspace = cls.empty(table, origin)
-        if not len(directions):
-            return subspace
-        rows, k = table.project(origin, directions), len(directions)
-
-        def along(chosen: Array) -> Rows:
-            return rows[int(chosen[0]) : int(chosen[0]) + 1, :]
-
-        spectrum = Spectrum(np.ones(k), directions, along, np.zeros(k), np.zeros(0))
-        for one in np.eye(k, dtype=np.bool_):
-            subspace = subspace.extended(spectrum, one, origin)
-        return subspace
-
     def scaled_projections(self, center: Array, budget: float) -> Rows:
         """Return P: the projections about a center, in units of the budget."""
         rows = self.projections

@@ -38,7 +38,7 @@ def rounded(
     q = scores(P, reached.S)
     ascending = namespace(q).sort(q)
     step = max(1, int(STEP * h.shape[0]))
-    tried = _most_within(P, q, step)
+    tried = _most_within(P, q, ascending, step)
     low: tuple[int, float] | None = None
     high, best = (tried + 1, np.inf), None
     for _ in range(10):
@@ -82,9 +82,8 @@ def _between(low: tuple[int, float] | None, high: tuple[int, float], budget: flo
     return int(np.clip(round(low[0] + part * (high[0] - low[0])), low[0] + 1, high[0] - 1))
 
 
-def _most_within(P: Rows, q: Rows, step: int) -> int:
+def _most_within(P: Rows, q: Rows, ascending: Rows, step: int) -> int:
     """Return how many steps of rows of the lowest scores satisfy the budget within the subspace."""
-    ascending = namespace(q).sort(q)
     fit, too_many = 0, q.shape[0] // step + 1
     while too_many - fit > 1:
         tried = (fit + too_many) // 2

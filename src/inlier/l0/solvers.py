@@ -21,7 +21,6 @@ def solve_l1(
     weights: Any = None,
     tol: float = 1e-6,
     max_steps: int = 100,
-    random_state: int | np.random.Generator | None = 0,
 ) -> Solution:
     """Solve the l1 problem of the paper at a fixed center and budget: a (weighted) packing SDP.
 
@@ -45,9 +44,7 @@ def solve_l1(
     tol : float
         Duality gap, relative to the objective at h = 1.
     max_steps : int
-        Most proximal steps, of up to 40 passes each.
-    random_state : int, Generator or None
-        Seed of the eigensolver's starting vectors.
+        Most proximal steps, of up to 80 passes each.
 
     Returns
     -------
@@ -62,7 +59,7 @@ def solve_l1(
     >>> round(solution.objective, 3), solution.l0_lower_bound
     (1.0, 1)
     """
-    solver = _solver(X, center, budget, tol, max_steps, random_state)
+    solver = _solver(X, center, budget, tol, max_steps)
     return _warned(solver.packing(_positive(weights, "weights", len(solver.ones))))
 
 
@@ -74,7 +71,6 @@ def solve_least_squares(
     weights: Any = None,
     tol: float = 1e-6,
     max_steps: int = 100,
-    random_state: int | np.random.Generator | None = 0,
 ) -> Solution:
     """Solve the step of re-weighted l2: least squares with a semidefinite constraint (appendix).
 
@@ -88,7 +84,7 @@ def solve_least_squares(
         As for `solve_l1`.
     weights : array of shape (n,), optional
         Positive factors u; 1 if not given.
-    tol, max_steps, random_state : float, int, int or Generator
+    tol, max_steps : float, int
         As for `solve_l1`.
 
     Returns
@@ -96,7 +92,7 @@ def solve_least_squares(
     Solution
         As of `solve_l1`.
     """
-    solver = _solver(X, center, budget, tol, max_steps, random_state)
+    solver = _solver(X, center, budget, tol, max_steps)
     return _warned(solver.least_squares(_positive(weights, "weights", len(solver.ones))))
 
 
@@ -109,7 +105,6 @@ def project(
     metric: Any = None,
     tol: float = 1e-6,
     max_steps: int = 100,
-    random_state: int | np.random.Generator | None = 0,
 ) -> Solution:
     """Compute the weighted projection onto the packing set, to which the others reduce.
 
@@ -125,7 +120,7 @@ def project(
         The point t that is projected.
     metric : array of shape (n,), optional
         Positive factors s; 1 if not given.
-    tol, max_steps, random_state : float, int, int or Generator
+    tol, max_steps : float, int
         As for `solve_l1`.
 
     Returns
@@ -133,18 +128,16 @@ def project(
     Solution
         As of `solve_l1`.
     """
-    solver = _solver(X, center, budget, tol, max_steps, random_state)
+    solver = _solver(X, center, budget, tol, max_steps)
     t = check_vector(target, "target", len(solver.ones), "row")
     return _warned(solver.project(t, _positive(metric, "metric", len(solver.ones))))
 
 
-def _solver(
-    X: Any, center: Any, budget: Any, tol: Any, max_steps: Any, random_state: Any
-) -> FullSpaceSolver:
+def _solver(X: Any, center: Any, budget: Any, tol: Any, max_steps: Any) -> FullSpaceSolver:
     table = as_table(check_table(X)).on_host()
     return FullSpaceSolver(
         # Large Krylov blocks: with a small budget the multiplier has a high rank.
-        Oracle(table, fit_generator(random_state), block=16),
+        Oracle(table, fit_generator(0), block=16),
         check_vector(center, "center", table.shape[1], "column"),
         check_number(budget, "budget", below=np.inf),
         check_number(tol, "tol", below=1.0),

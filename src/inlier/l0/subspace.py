@@ -134,6 +134,10 @@ class SubspaceSolver:
         exactly = self.exactly or tau >= FULL_STEP
         return self._project(problem, lambda *_: gap, None, exactly)
 
+    def l1(self, tau: float) -> SubspaceSolution:
+        """Approach the l1 solution by a short proximal step."""
+        return self.packing(self.ones, tau)
+
     def least_squares(self, u: Rows, loosely: bool = False) -> SubspaceSolution:
         """Solve the constrained least squares with weights u, warm-started from the last one."""
         problem = Projection.least_squares(u)

@@ -9,17 +9,16 @@ is majorised by its tangent, in h or in h^2, at the current h.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 
 from inlier._internal.arrays import highest, lowest, namespace
 from inlier._internal.typing import Array, Rows
 from inlier.l0.problem import Subspace, packing_bound, scores
-from inlier.l0.subspace import FULL_STEP, SubspaceSolver
-from inlier.linalg.eigenpairs import RowSampling
+from inlier.l0.subspace import SubspaceSolver
+from inlier.linalg.eigenpairs import Oracle, orthonormal_rows
 from inlier.verdict import Multiplier
 
 SurrogateName = Literal["l1", "reweighted-l1", "reweighted-l2"]
@@ -48,7 +47,7 @@ class Solver(Protocol[SolutionT]):
     ones: Rows
     """A weight of 1 for each row."""
 
-    def packing(self, u: Rows, tau: float = ...) -> SolutionT:
+    def packing(self, u: Rows) -> SolutionT:
         """Solve max sum_i u_i w_i."""
 
     def least_squares(self, u: Rows, loosely: bool = ...) -> SolutionT:
@@ -71,12 +70,9 @@ class Surrogate(ABC):
 class L1(Surrogate):
     """||h||_1, convex."""
 
-    tau: float = FULL_STEP
-    """Length of the proximal step: the default reaches the optimum, a short one approaches it."""
-
     def minimise(self, solver: Solver[SolutionT]) -> SolutionT:
         """See `Surrogate.minimise`."""
-        return solver.packing(solver.ones, self.tau)
+        return solver.packing(solver.ones)
 
 
 @dataclass(frozen=True)
@@ -105,14 +101,10 @@ class ReweightedL2(Surrogate):
         """See `Surrogate.minimise`."""
         weights = 0.0 * solver.ones
         for eps in SMOOTHING:
-            u = self._coefficients(weights, eps)
+            u = ((1.0 - weights) ** 2 + eps) ** (self.p / 4.0 - 0.5)
             solution = solver.least_squares(u, loosely=eps != SMOOTHING[-1])
             weights = solution.weights
         return solution
-
-    def _coefficients(self, weights: Rows, eps: float) -> Rows:
-        h = 1.0 - weights
-        return (h * h + eps) ** (self.p / 4.0 - 0.5)
 
     def nonzero(self, h: Rows) -> Rows:
         """Return the mask of the rows in the concave part of the penalty.
@@ -141,29 +133,21 @@ def surrogate(name: SurrogateName, p: float) -> Surrogate:
     return ReweightedL1(p) if name == "reweighted-l1" else ReweightedL2(p)
 
 
-class Dual(NamedTuple):
-    """A multiplier of the budget, and the bound that it proves."""
-
-    multiplier: Multiplier
-    most_kept: float
-    """No w in [0, 1]^n within the budget has a larger sum."""
-    weights: Array
-    """Of the l1 problem, nearly solved."""
-
-
 def dual_in(
-    subspace: Subspace, mean: Array, budget: float, draw: Callable[[], RowSampling]
-) -> Dual:
-    """Solve the l1 problem about a mean within a subspace for its prices; no pass over the data."""
+    oracle: Oracle, directions: Array, mean: Array, budget: float
+) -> tuple[Multiplier, float]:
+    """Return the multiplier of the l1 problem about a mean within the span of directions (k x d).
+
+    And the bound that it proves: no w in [0, 1]^n within the budget has a larger sum. One pass.
+    """
+    basis = orthonormal_rows(directions, np.empty((0, len(mean))))
+    subspace = Subspace(basis, oracle.table.project(mean, basis), mean)
     P = subspace.scaled_projections(mean, budget)
     # Near the optimum will do.
-    solved = L1(tau=10.0).minimise(SubspaceSolver(P, 1e-2, draw=draw))
+    solved = SubspaceSolver(P, 1e-2, draw=oracle.draw).l1(tau=10.0)
     prices, mixing = np.linalg.eigh(solved.S) if P.shape[0] else (np.zeros(0), np.zeros((0, 0)))
     prices = np.maximum(prices, 0.0)
-    directions = mixing.T @ subspace.basis if len(prices) else None
+    axes = mixing.T @ basis if len(prices) else None
     q = scores(P, solved.S)
-    return Dual(
-        Multiplier.about(mean, directions, prices, budget),
-        packing_bound(0.0 * q + 1.0, q, float(prices.sum())),
-        solved.weights,
-    )
+    most_kept = packing_bound(0.0 * q + 1.0, q, float(prices.sum()))
+    return Multiplier.about(mean, axes, prices, budget), most_kept

@@ -335,7 +335,7 @@ def verified_top(table: Table, kept: Rows, mean: Array, metric: Metric | None) -
     It is the Gram matrix of the kept rows if these are fewer than the columns; no randomness then.
     """
     table, mean, least = _seen_by(metric, table, kept, mean)
-    n, d = table.shape
+    (n, d), failure = table.shape, 0.0
     if n < d and n <= WHOLE and table.in_memory and not table.sparse:
         inside = np.flatnonzero(on_host(kept))
         low, high = top_of(table.gram(mean)[np.ix_(inside, inside)])
@@ -344,9 +344,8 @@ def verified_top(table: Table, kept: Rows, mean: Array, metric: Metric | None) -
     else:
         oracle = Oracle(table, fit_generator(0))
         spectrum = oracle.bound_top(mean, kept, max_passes=DECIDING_PASSES)
-        low, high = float(spectrum.values[0]), spectrum.bound
-        return TopBounds(low if low > least else 0.0, high, spectrum.failure)
-    return TopBounds(low if low > least else 0.0, high, 0.0)
+        low, high, failure = float(spectrum.values[0]), spectrum.bound, spectrum.failure
+    return TopBounds(low if low > least else 0.0, high, failure)
 
 
 def top_of(matrix: Array) -> tuple[float, float]:

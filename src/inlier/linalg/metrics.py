@@ -5,7 +5,6 @@ matrix L L^T the bound is a multiple of that matrix. This is the paper's problem
 L^-1 y, in which sigma has no unit.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,6 @@ import numpy as np
 from inlier._internal.arrays import column_medians, column_scales
 from inlier._internal.typing import Array
 from inlier.data import Metric, Table
-
-# Ratio of column scales above which distances depend on little but the largest columns.
-UNEVEN = 100.0
 
 
 def metric_of(scatter: Any, table: Table, random: np.random.Generator) -> Metric | None:
@@ -103,15 +99,3 @@ def _as_numbers(scatter: Any) -> Array:
     if not np.isfinite(matrix).all():
         raise ValueError("scatter contains NaN or infinity. Every entry must be finite.")
     return matrix
-
-
-def unevenness(rows: Array) -> float:
-    """Return the ratio of the largest to the smallest median absolute deviation of the columns.
-
-    Constant columns and missing cells are ignored.
-    """
-    with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without values
-        scales = np.nanmedian(np.abs(rows - np.nanmedian(rows, axis=0)), axis=0)
-        scales = scales[np.isfinite(scales) & (scales > 0.0)]
-        return float(scales.max() / scales.min()) if len(scales) else 1.0

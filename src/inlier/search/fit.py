@@ -11,7 +11,7 @@ from inlier._internal.typing import Array, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Fences, Frame, Measure, Metric, Place, Table, as_table
 from inlier.data.checks import check_range, largest_distance
-from inlier.l0.problem import Subspace, budget_tolerance
+from inlier.l0.problem import budget_tolerance
 from inlier.l0.surrogates import dual_in
 from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import DENSE, EXCESS, Oracle, spectrum_before_rotation
@@ -67,7 +67,6 @@ def fit_without_sigma(
     del distances, near  # as large as a column
     found, cautious = search(task, state, first, assume)
     # What is as large as some columns is needed no more.
-    first = state.mean
     found.candidates.clear()
     spectrum = found.spectrum = replace(found.spectrum, along=lambda _: None)
     del state
@@ -81,8 +80,7 @@ def fit_without_sigma(
     dual, most_kept = Multiplier.of_budget(found.mean, needed), float(found.kept.shape[0])
     if found.groups:
         directions = np.stack([group.direction for group in found.groups])
-        subspace = Subspace.spanned(oracle.table, first, directions)
-        dual, most_kept, _ = dual_in(subspace, found.mean, needed, oracle.draw)
+        dual, most_kept = dual_in(oracle, directions, found.mean, needed)
     findings = _findings(found, early, cautious, n, assume)
     return frame, Verdict(
         kept=found.kept,

@@ -7,7 +7,6 @@ import numpy as np
 from inlier._internal.typing import Array, Seed
 from inlier.l0.problem import Subspace, scores
 from inlier.l0.subspace import SubspaceSolver, cutting_planes
-from inlier.l0.surrogates import L1
 from inlier.research.baselines.base import Answer, Baseline, Run
 
 
@@ -44,9 +43,9 @@ def nearest_distribution(w: Array, cap: float) -> Array:
     return out
 
 
-# Smoothed: nearly optimal, with weights as equal as possible. The exact optimum uses the slack of
-# the norm bound to keep outliers.
-OBJECTIVE = L1(tau=0.3)
+# Length of the proximal step: nearly optimal, with weights as equal as possible. The exact optimum
+# uses the slack of the norm bound to keep outliers.
+TAU = 0.3
 # Relative duality gap, and excess over the budget, of the inner problems.
 GAP = 1e-3
 SLACK = 0.02
@@ -102,7 +101,7 @@ class ChengDiakonikolasGe(Baseline):
         while not converged and n_iter < self.max_iter:
             n_iter += 1
             solved = cutting_planes(
-                lambda P: OBJECTIVE.minimise(SubspaceSolver(P, GAP, exactly=True)),
+                lambda P: SubspaceSolver(P, GAP, exactly=True).l1(TAU),
                 oracle, center, budget, subspace,
                 slack=SLACK, max_passes=3, max_rounds=6, trim=1e-4,
             )  # fmt: skip
