@@ -173,3 +173,9 @@ def test_what_is_no_table_is_refused(name):
 def test_what_is_no_table_is_named(X, said):
     with pytest.raises(ValueError, match=said):
         robust_mean(X)
+
+
+def test_a_column_of_text_is_refused_with_an_example(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\nx,1\ny,2\n")
+    with pytest.raises(ValueError, match=r"'a' does not: it holds text such as 'x'\. Select"):
+        open_table(tmp_path / "t.csv")

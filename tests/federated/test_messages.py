@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from cases import cases
+from inlier.federated import aggregate
 from inlier.federated.messages import capped_counts, read_messages
 
 GOOD = np.arange(6.0)
@@ -146,3 +147,19 @@ def test_impossible_claims(claim):
 def test_wrong_number_of_claims():
     with pytest.raises(ValueError, match="one entry for each of the 3"):
         capped_counts([1, 2], 3)
+
+
+@cases(
+    "name, value",
+    [
+        ("clients", 3),
+        ("clients", [["a"], ["b"], ["c"]]),
+        ("weights", 3),
+        ("weights", "abc"),
+        ("weights", {"a": 1, "b": 2, "c": 3}),
+        ("record", 3),
+    ],
+)
+def test_arguments_of_the_wrong_type_are_named(name, value):
+    with pytest.raises(TypeError, match=f"^{name} must be .*but is "):
+        aggregate(np.eye(3), **{name: value})

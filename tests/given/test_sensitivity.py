@@ -4,7 +4,9 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
 from inlier import robust_mean
 
@@ -82,3 +84,12 @@ def test_rows_too_far_away_to_square_have_no_radius():
     rows[:20] = 1e200
     found = robust_mean(rows).sensitivity
     assert np.isinf(found[0].radius) and np.isfinite(found[3].radius)
+
+
+def test_where_no_row_is_kept_no_shift_is_known():
+    counts = np.random.default_rng(0).poisson(2.0, (39, 3)).astype(float)
+    with pytest.warns(ConvergenceWarning):
+        result = robust_mean(counts, sigma=0.3)
+    assert not result.support.any()
+    # Any other warning is an error.
+    assert not any(change.shift > 0.0 for change in result.sensitivity)

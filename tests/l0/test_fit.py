@@ -518,3 +518,16 @@ def test_too_few_iterations_are_reported(method):
     assert not result.converged
     assert result.details.n_iter == 1
     assert np.isfinite(result.location).all()
+
+
+@cases("factor", [0.9995, 0.99, 0.97])
+@cases("shape", [(37, 233), (200, 300), (1000, 20)])
+def test_a_bound_a_little_too_small_costs_few_rows(shape, factor):
+    # Less than the slack of the continuation, which sees no direction then.
+    X = np.random.default_rng(2).standard_normal(shape)
+    sigma = factor * spectral_sigma(X)
+    result = fitted(X, sigma=sigma)
+    assert result.converged
+    kept = X[result.support]
+    assert np.linalg.norm(kept - kept.mean(axis=0), 2) ** 2 <= len(X) * sigma**2 * (1.0 + 1e-6)
+    assert 0 < result.certificate.n_removed <= 0.15 * len(X)

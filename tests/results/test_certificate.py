@@ -183,3 +183,10 @@ def test_the_radius_grows_with_the_fraction(fit):
         radii, [radius_by_hand(result, alpha, result.certificate.sigma_kept) for alpha in alphas]
     )
     assert radii[-1] == np.inf
+
+
+@cases("name, given", [("alpha", {"alpha": "x"}), ("sigma", {"alpha": 0.1, "sigma": "x"})])
+def test_a_statement_names_what_is_no_number(name, given):
+    certificate = robust_mean(np.random.default_rng(0).standard_normal((40, 3))).certificate
+    with pytest.raises(ValueError, match=f"^{name} must be .*but is 'x'"):
+        certificate.statement(**given)

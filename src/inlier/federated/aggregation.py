@@ -129,6 +129,11 @@ def aggregate(
     True
     """
     check_choice(on_doubt, "on_doubt", ON_DOUBT)
+    if not isinstance(record, Record | None):
+        raise TypeError(
+            f"record must be an inlier.federated.Record() or None, but is {record!r}. Pass the "
+            "same one in every round."
+        )
     messages = read_messages(updates, clients)
     names = messages.clients
     counts, impossible = capped_counts(weights, len(names))

@@ -124,6 +124,12 @@ def capped_counts(counts: Any, n: int) -> tuple[Array, dict[int, str]]:
     """
     if counts is None:
         return np.ones(n), {}
+    listed = isinstance(counts, Iterable) and not isinstance(counts, str | Mapping)
+    if not listed and not is_array_api_obj(counts):
+        raise TypeError(
+            f"weights must be a list with the sample count of each of the {n} updates, but is "
+            f"{counts!r}."
+        )
     claims = list(on_host(counts) if is_array_api_obj(counts) else counts)
     if len(claims) != n:
         raise ValueError(
@@ -167,7 +173,14 @@ def _by_client(
         sent = list(updates)
     if not sent:
         raise ValueError("updates is empty: no client sent anything.")
-    names = tuple(range(len(sent)) if clients is None else clients)
+    try:
+        names = tuple(range(len(sent)) if clients is None else clients)
+        hash(names)
+    except TypeError:
+        raise TypeError(
+            "clients must be a list of names that can be keys of a dict, such as texts or "
+            f"numbers, but is {clients!r}."
+        ) from None
     if len(names) != len(sent) or len(set(names)) != len(names):
         raise ValueError(
             f"clients must be {len(sent)} different names, one for each update, but there are "

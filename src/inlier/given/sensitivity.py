@@ -149,7 +149,9 @@ def _shifts(result: RobustMeanResult, trimming: Trimming, offsets: Array) -> Arr
     lengths *= sizes
     along = on_host(trimming.table.project(trimming.center, directions)).astype(np.float64)
     kept = on_host(result.support)
-    errors = along[:, kept].std(axis=1) / np.sqrt(max(1, int(kept.sum())))
+    if not kept.any():  # nothing shows how much the mean of no row varies
+        return np.where(lengths > 0.0, np.nan, 0.0)
+    errors = along[:, kept].std(axis=1) / np.sqrt(int(kept.sum()))
     return np.where(lengths > 0.0, lengths / np.maximum(errors, TINY), 0.0)
 
 

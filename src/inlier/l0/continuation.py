@@ -8,7 +8,7 @@ carries over.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from inlier._internal.typing import Array, Rows
 from inlier.data import Table
 from inlier.l0.problem import Packing, Subspace, scores
 from inlier.l0.subspace import FEW_DIRECTIONS, SubspaceSolver, cutting_planes
-from inlier.l0.surrogates import Surrogate, removed_rows
+from inlier.l0.surrogates import L1, Surrogate, removed_rows
 from inlier.linalg.eigenpairs import Oracle
 from inlier.verdict import Step
 
@@ -115,6 +115,28 @@ def continuation(
             break
         exceeded = needed > budget
     return ContinuationResult(center, weights, subspace, S, budget, n_removed, needed)
+
+
+def with_directions(
+    oracle: Oracle, reached: ContinuationResult, subspace: Subspace, budget: float
+) -> ContinuationResult:
+    """Solve the l1 problem at the last center without the slack of the continuation.
+
+    Where all rows exceed the budget by less than that slack, it has ended without a direction. It
+    begins with the subspace of what was tried since.
+    """
+    solved = cutting_planes(
+        lambda P: L1().minimise(SubspaceSolver(P, GAP, draw=oracle.draw)),
+        oracle,
+        reached.center,
+        budget,
+        subspace,
+        slack=0.0,
+        max_passes=20,
+        max_rounds=3,
+    )
+    weights, subspace, S = solved.weights, solved.subspace, solved.S
+    return replace(reached, weights=weights, subspace=subspace, S=S, budget=budget)
 
 
 def _needed_by_half(P: Rows, weights: Rows, S: Array, budget: float) -> float:

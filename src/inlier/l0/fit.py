@@ -27,6 +27,7 @@ from inlier.l0.continuation import (
     continuation,
     good_rows_exceed,
     lie_near,
+    with_directions,
 )
 from inlier.l0.problem import budget_tolerance, scores
 from inlier.l0.rounding import rounded
@@ -265,11 +266,13 @@ def _refined(
         # More than the slack of the search: good rows come near to the budget in many directions.
         if attempt == 2 or (top > budget * 1.1 and not none_seen):
             break
-        if not none_seen:  # lower the budget by the excess and a margin
+        if top <= budget * 1.1:  # lower the budget by the excess and a margin
             lowered *= (1.0 - 0.01) * budget / top
         subspace = step1.subspace.extended(spectrum, spectrum.values > lowered, fit.best.mean)
         step1 = SubspaceStep(oracle, surrogate, subspace, variance)
         fit = run(step1, fit.best.mean, _constant(lowered))
+    if not len(reached.S):  # nothing to order the rows by
+        reached = with_directions(oracle, reached, step1.subspace, budget)
     return rounded(oracle, reached, budget, notify)
 
 

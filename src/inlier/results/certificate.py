@@ -186,17 +186,17 @@ class Certificate:
         if not np.isfinite(self.bound):
             return "Some of the kept rows are so far away that nothing is known about the mean."
         alphas = self.assumed if alpha is None else (alpha,)
-        bad = _alternatives([f"{100.0 * a:.3g}%" for a in alphas])
-        assumed = f"If at most {bad} of the rows are bad and the good rows vary "
         if sigma is None:
             # Columns may be in different units: each is compared with its own deviation.
-            assumed += "no more than the kept ones"
             far = [float(self.relative_radius(a)) for a in alphas]
             mean = self.subject.replace("mean", "mean of each column", 1)
+            vary = "no more than the kept ones"
             unit = " standard deviations"
         else:
-            assumed += f"by at most {sigma:.3g} in any direction"
             far, mean, unit = [float(self.error_radius(a, sigma)) for a in alphas], self.subject, ""
+            vary = f"by at most {sigma:.3g} in any direction"
+        bad = _alternatives([f"{100.0 * a:.3g}%" for a in alphas])
+        assumed = f"If at most {bad} of the rows are bad and the good rows vary {vary}"
         if not np.isfinite(far).any():
             return f"{assumed}, nothing is known: all of the kept rows may be bad."
         within = _alternatives([f"{r:.3g}" if np.isfinite(r) else "any number of" for r in far])

@@ -178,7 +178,7 @@ class Content:
             if reason is not None and reason is not LABELS:
                 raise ValueError(
                     f"{name} must hold real numbers, but column {column!r} does not: it holds "
-                    f"{reason.what}. Select or encode the numeric columns first."
+                    f"{reason.what}{reason.example}. Select or encode the numeric columns first."
                 )
         X = self.numbers([j for j, reason in enumerate(self.reasons) if reason is None])
         return X if isinstance(X, Source) else as_source(X)
