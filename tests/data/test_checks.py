@@ -179,3 +179,9 @@ def test_a_column_of_text_is_refused_with_an_example(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\nx,1\ny,2\n")
     with pytest.raises(ValueError, match=r"'a' does not: it holds text such as 'x'\. Select"):
         open_table(tmp_path / "t.csv")
+
+
+def test_a_file_of_another_shape_is_named(tmp_path):
+    np.save(tmp_path / "cube.npy", np.zeros((2, 3, 4)))
+    with pytest.raises(ValueError, match=r"cube\.npy' must be a table .* has shape \(2, 3, 4\)"):
+        open_table(tmp_path / "cube.npy")

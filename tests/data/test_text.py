@@ -188,3 +188,9 @@ def test_many_columns_take_few_calls_each(tmp_path):
     assert counted[0] < 150 * 3000
     expected = pd.read_csv(tmp_path / "t.csv", header=None).astype(float).dropna()
     np.testing.assert_array_equal(numbers_of(frame), expected)
+
+
+def test_a_text_that_is_skipped_as_a_whole(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(ValueError, match=r"^.*t\.csv' is empty below line skip=9: there"):
+        read(tmp_path / "t.csv", skip=9)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from inlier.data.sources import arrays, arrow, records, text
-from inlier.data.sources.base import Source, as_source, reading
+from inlier.data.sources.base import Source, as_source, check_table, reading
 from inlier.data.sources.content import Content
 from inlier.data.sources.location import MAX_BYTES, ZIP, Location, locate, split_key
 from inlier.data.sources.options import ReadOptions
@@ -73,7 +73,9 @@ def open_source(X: Any, name: str, max_bytes: int = MAX_BYTES) -> Source:
         path, key = split_key(X)
         location = locate(path, max_bytes, f"{name}={path!r}", "memory")
         found = _load(location, ReadOptions(key=key))
-        return found if isinstance(found, Source) else found.source(str(location))
+        found = found if isinstance(found, Source) else found.source(str(location))
+        check_table(found, str(location))
+        return found
     if isinstance(X, np.memmap):
         return as_source(X)
     library = type(X).__module__.partition(".")[0]

@@ -83,7 +83,8 @@ class TextFile:
                     yield rows, self.skip + reader.line_num
             except csv.Error as error:
                 raise self._too_long() if "limit" in str(error) else error from None
-            if (last := rows.pop()) != [END]:
+            # Of a text that is skipped as a whole, its end is too.
+            if rows and (last := rows.pop()) != [END]:
                 raise self._unclosed(last[-1].rstrip(f"\r\n{END}"))
             if rows:
                 yield rows, self.skip + reader.line_num - 1
