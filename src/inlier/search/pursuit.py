@@ -26,7 +26,6 @@ from inlier._internal.arrays import (
     count,
     double,
     evenly_spaced,
-    highest,
     like,
     namespace,
     on_host,
@@ -64,16 +63,6 @@ class White(NamedTuple):
         along = self.whitener @ like(offset, self.whitener)
         return on_host(self.whitener.T @ (like(self.shrinkage, along) * along))
 
-    def shrunk(self, R: Rows) -> Rows:
-        """Transform other centered rows to these coordinates, m x k, with shrunk variances.
-
-        In single precision, which is enough to measure their width.
-        """
-        xp = namespace(R)
-        unit = max(highest(abs(R)), TINY)  # squares of scaled numbers do not overflow
-        whitener = self.whitener * like(np.sqrt(self.shrinkage)[:, None] * unit, R)
-        return xp.astype(R / unit, xp.float32) @ xp.astype(whitener, xp.float32).T
-
 
 def whitened(
     table: Table, mean: Array, kept: Rows, least_variance: float, random: np.random.Generator
@@ -97,10 +86,7 @@ def whitened(
         order = xp.argsort(R @ like(random.standard_normal(d), R))
         R = xp.take(R, like(evenly_spaced(order, pursued), R), axis=0)
     whitener = axes.whitener
-    if sampled:  # of many: single precision is enough for these directions
-        rows = double(xp.astype(whitener, xp.float32) @ xp.astype(R, xp.float32).T)
-    else:
-        rows = whitener @ R.T
+    rows = whitener @ R.T
     # The sign of an eigenvector is arbitrary, but the random signs of a pursuit depend on it.
     signs = 1.0 - 2.0 * double(xp.sum(rows * rows * rows, axis=1, keepdims=True) < 0.0)
     return White(rows * signs, whitener * signs, shrinkage, sampled)

@@ -50,6 +50,8 @@ class Separated(NamedTuple):
     """In the coordinates of the data."""
     ratio: float
     log_p: float
+    rows: Array | None = None
+    """The indices of the rows in which it was found."""
 
 
 def separated(task: Task, first: SearchState) -> SearchState:
@@ -64,14 +66,14 @@ def separated(task: Task, first: SearchState) -> SearchState:
     removed, suspected, found.several = separated_groups(
         numbers, values, whole_in_proportion, frame.whole.to_gpu
     )
-    for group, among in removed:
-        candidate = _extended(task, found, group, among)
+    for group in removed:
+        candidate = _extended(task, found, group)
         if candidate is None or remove(task, found, candidate) is None:
             return found
     aside = replace(found, groups=[], candidates=[])
     silent = task._replace(notify=lambda step: None)
-    for group, among in suspected:
-        candidate = _extended(task, aside, group, among)
+    for group in suspected:
+        candidate = _extended(task, aside, group)
         record = None if candidate is None else remove(silent, aside, candidate)
         if record is None:
             break
@@ -80,8 +82,10 @@ def separated(task: Task, first: SearchState) -> SearchState:
     return found
 
 
-def _extended(task: Task, found: SearchState, group: Separated, rows: Array) -> Candidate | None:
+def _extended(task: Task, found: SearchState, group: Separated) -> Candidate | None:
     """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
+    rows = group.rows
+    assert rows is not None
     direction = group.direction[None]
     direction = task.frame.directions(direction) if task.axes is None else direction @ task.axes
     length = float(np.linalg.norm(direction))
@@ -122,16 +126,15 @@ def _shift(task: Task, found: SearchState, group: Group) -> float:
 
 def separated_groups(
     rows: Array, values: Array, n: int, to_gpu: Callable[[Array], Rows] = np.asarray
-) -> tuple[list[tuple[Separated, Array]], list[tuple[Separated, Array]], bool]:
+) -> tuple[list[Separated], list[Separated], bool]:
     """Find the groups to remove, suspected groups, and whether there are several modes.
 
     All groups are removed only if the rest is symmetric and has one mode; otherwise only a few
     obvious rows. The others are suspected, unless the rows fall into several groups, of which none
     is more suspect than another. `rows` are the indices of some rows and `values` their cells; n is
-    the number of rows before extreme ones were removed, in proportion to these. Each group comes
-    with the indices of the rows in which it was found.
+    the number of rows before extreme ones were removed, in proportion to these.
     """
-    found: list[tuple[Separated, Array]] = []
+    found: list[Separated] = []
     several = False
     with np.errstate(all="ignore"):
         for _ in range(thresholds.ROUNDS):
@@ -150,11 +153,11 @@ def separated_groups(
                 break
             direction = np.zeros(len(varies))
             direction[varies] = group.direction
-            found.append((group._replace(direction=direction), rows))
+            found.append(group._replace(direction=direction, rows=rows))
             rows, values = rows[~members], values[~members]
         if not found:
             return [], [], several
-        n_found = sum(int(group.members.sum()) for group, _ in found)
+        n_found = sum(int(group.members.sum()) for group in found)
         varies = np.ptp(values, axis=0) > 0.0
         if not varies.any():  # equal rows have no unit to judge others by
             return [], [], several
@@ -164,17 +167,13 @@ def separated_groups(
         if not several and skewness_ratio(projected, strict=False) <= 1.0:
             return found, [], several
 
-    def is_obvious(pair: tuple[Separated, Array]) -> bool:
-        group = pair[0]
-        return group.ratio >= thresholds.OBVIOUS_RATIO and group.log_p <= thresholds.LARGE_LOG_P
-
-    def is_suspect(pair: tuple[Separated, Array]) -> bool:
-        return pair[0].ratio >= thresholds.LARGE_RATIO and pair[0].log_p <= thresholds.LARGE_LOG_P
+    def surely(ratio: float) -> Callable[[Separated], bool]:
+        return lambda group: group.ratio >= ratio and group.log_p <= thresholds.LARGE_LOG_P
 
     # Each group is separated only from what remains without the ones before.
-    obvious = list(takewhile(is_obvious, found))
-    suspected = [] if several else list(takewhile(is_suspect, found[len(obvious) :]))
-    return obvious, suspected, several
+    obvious = list(takewhile(surely(thresholds.OBVIOUS_RATIO), found))
+    others = takewhile(surely(thresholds.LARGE_RATIO), found[len(obvious) :])
+    return obvious, [] if several else list(others), several
 
 
 def is_class(group: Array, rest: Array) -> bool:
@@ -225,8 +224,8 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
             natural = k > thresholds.FEW_SHARE * n and d < thresholds.MINORITY_COLUMNS
             if m - k < thresholds.KEPT_SHARE * n or (natural and not obvious):
                 blocked = True
-            elif k * np.log(ratio) ** 2 > merit:
-                merit = k * np.log(ratio) ** 2
+            elif (own := k * np.log(ratio) ** 2) > merit:
+                merit = own
                 best = Separated(members, space.of_data(way[None])[0], ratio, log_p)
     return best, blocked
 
@@ -355,7 +354,7 @@ def project_and_divide(X: Rows) -> tuple[Array, Array]:
     first = [space.rows[:, :k] for space, k in coordinate_systems(X)]
     # In the units of the columns, along few axes: along many, noise falls apart into two parts.
     T = first[0].T
-    least = np.full(len(T), max(4, int(0.1 * X.shape[0])))
+    least = np.full(len(T), max(4, int(thresholds.MODE_SHARE * X.shape[0])))
     for _ in range(thresholds.TURNS):
         T = _along(first[0], _split(T, least)[0])[0]
     return np.concatenate(first, axis=1), T.T
@@ -368,7 +367,7 @@ def _candidates(space: _Space, n_tested: int) -> list[tuple[Mask, float, float, 
     """Find the groups that some direction shows, each with its extent and direction."""
     rows = space.rows
     m = len(rows)
-    least = sorted({3, max(4, int(0.04 * m))})
+    least = sorted({3, max(4, int(thresholds.PART_SHARE * m))})
     starts = rows[:, :n_tested].T
     fewest = [np.full(len(starts), k) for k in least]
     split, found = _split(starts, *fewest)
@@ -379,7 +378,7 @@ def _candidates(space: _Space, n_tested: int) -> list[tuple[Mask, float, float, 
         along = _along(rows, G)[0]
         if turn:  # only groups that stand out already are worth another turn
             foremost = np.argsort(-_standardized_distance(along, G), kind="stable")
-            foremost = foremost[:16]
+            foremost = foremost[: thresholds.FOREMOST]
             along, G, k_least = along[foremost], G[foremost], k_least[foremost]
         split, found = _split(along, k_least)
         G, k_least = _distinct(np.where(found[:, None], split, G), k_least)
@@ -487,13 +486,10 @@ def _along(rows: Array, G: Array) -> tuple[Array, Array]:
 
 def _standardized_distance(T: Array, G: Array) -> Array:
     """Divide the distance of each group from the others by the standard deviation of both."""
-    k = G.sum(axis=1)
-    squares, sums = (np.where(G, values, 0.0).sum(axis=1) for values in (T * T, T))
-    inside = squares / k - (sums / k) ** 2
-    m = T.shape[1] - k
-    rest = T.sum(axis=1) - sums
-    outside = ((T * T).sum(axis=1) - squares) / m - (rest / m) ** 2
-    return np.asarray((sums / k - rest / m) / np.sqrt(np.maximum(inside + outside, TINY)))
+    (inside, within), (outside, without) = (
+        (T.mean(axis=1, where=part), T.var(axis=1, where=part)) for part in (G, ~G)
+    )
+    return np.asarray((inside - outside) / np.sqrt(np.maximum(within + without, TINY)))
 
 
 def _cut_in_widest_gap(T: Array, G: Array) -> Array:
@@ -502,7 +498,7 @@ def _cut_in_widest_gap(T: Array, G: Array) -> Array:
     n = T.shape[1]
     for i, (t, members) in enumerate(zip(T, G, strict=True)):
         k = int(members.sum())
-        reach = max(2, int(0.03 * k))
+        reach = max(2, int(thresholds.MOVED_SHARE * k))
         low, high = max(1, n - k - reach), min(n - 2, n - k + reach)
         if k <= 2 or high <= low:
             continue
@@ -516,8 +512,6 @@ def _cut_in_widest_gap(T: Array, G: Array) -> Array:
 
 def _distinct(G: Array, sizes: Array) -> tuple[Array, Array]:
     """Return each group once, in the given order."""
-    first: dict[bytes, int] = {}
-    for i, members in enumerate(np.packbits(G, axis=1)):
-        first.setdefault(members.tobytes(), i)
-    chosen = np.fromiter(first.values(), np.intp, len(first))
+    _, first = np.unique(np.packbits(G, axis=1), axis=0, return_index=True)
+    chosen = np.sort(first)
     return G[chosen], sizes[chosen]

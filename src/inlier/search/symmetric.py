@@ -21,6 +21,7 @@ narrow one proves nothing. If fewer than two thirds would be kept, it must be we
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
@@ -41,7 +42,6 @@ from inlier._internal.arrays import (
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.data import as_table
 from inlier.linalg.eigenpairs import Oracle
 from inlier.search import tests, thresholds
 from inlier.search.pursuit import White, centered_rows, chosen_rows, pursue, whitened
@@ -74,14 +74,22 @@ def symmetric(task: Task, first: SearchState) -> SearchState:
         found.near = found.near.updated(task.oracle, found.kept)
     if not (task.metric and found.groups and is_uneven(found)):
         return found
-    # Test each group again without the others, and remove them once more.
+    # Remove the groups once more, each tested without the others in the metric of the kept rows:
+    # there a removed row may turn out to lie well inside, and a kept one far outside.
     signs = {name: getattr(found, name) for name in ("refused", "doubtful", "tail", "unclear")}
     again = replace(first.copy(), coincide=found.coincide, **signs)
     white = found.white or _whitened(task, found)
     for group, record in zip(found.candidates, found.groups, strict=True):
-        for part in _polished(task, found, white, group, mask_of(record.rows, len(found.kept))):
-            if any_true(part.among(again.kept)):
-                remove(task, again, part)
+        turned = None
+        if group.direction is not None and group.cut.side:
+            members = mask_of(record.rows, len(found.kept))
+            turned = _turned(
+                task, found, members, partial(_discriminant, task.oracle, found, white)
+            )
+        if turned is not None:
+            group = turned._replace(kind=group.kind).with_log_p(group.cut.log_p)
+        if any_true(group.among(again.kept)):
+            remove(task, again, group)
     return again
 
 
@@ -108,7 +116,7 @@ def by_distance(task: Task, found: SearchState) -> Candidate | None:
     inside = xp.clip(inside, max(1e-3 * typical, TINY), None)
     logs = xp.log(inside)
     del inside  # as large as a column
-    center, tail = tests.excess_of_ascending(logs, sides=(1,))
+    center, tail = tests.excess_test(logs)
     cuts: list[tuple[str, Cut]] = []
     if tail.log_p < thresholds.LOG_LEVEL:
         separate = tests.is_no_tail(logs - center, tail.cut)
@@ -128,7 +136,7 @@ def by_distance(task: Task, found: SearchState) -> Candidate | None:
             continue
         group = group.with_log_p(log_p)
         # By distance the nearest rows of a group and the farthest good ones may overlap.
-        along = None if kind == "apart" else _turned(task, found, members, None)
+        along = None if kind == "apart" else _turned(task, found, members)
         if kind == "tail" and not task.tails:
             if along is None or not _is_no_tail(task, found, along):
                 found.skewed = True
@@ -267,7 +275,7 @@ def _refined(
     kept, log_p = found.kept, group.cut.log_p
     members = group.among(kept)
     for _ in range(thresholds.TURNS if group.cut.side else 0):
-        turned = _turned(task, found, members, white)
+        turned = _turned(task, found, members, white and white.discriminant)
         if turned is None:
             break
         group, before = turned, members
@@ -303,67 +311,36 @@ def _is_no_tail(task: Task, found: SearchState, group: Candidate) -> bool:
     return tests.is_nearer_elsewhere(centered, along, group.cut.cut)
 
 
-def _turned(task: Task, found: SearchState, members: Rows, white: White | None) -> Candidate | None:
-    """Cut a group off along the direction from the other rows to it, if there is evidence."""
+def _turned(
+    task: Task,
+    found: SearchState,
+    members: Rows,
+    discriminant: Callable[[Array], Array] | None = None,
+) -> Candidate | None:
+    """Cut a group off along the direction from the other rows to it, if there is evidence.
+
+    In a metric, along Fisher's discriminant of this offset. The group may have been removed.
+    """
     rest = found.kept & ~members
     difference = double(members) / count(members) - double(rest) / count(rest)
     offset = task.oracle.table.combine(found.mean, difference[None, :])[0]
-    direction = unit(offset if white is None else white.discriminant(offset))
+    direction = unit(offset if discriminant is None else discriminant(offset))
     rows = task.oracle.table.project(found.mean, direction[None])[0, :]
-    center, cut = tests.excess_test(rows[found.kept], sides=(1,))
+    center, cut = tests.excess_test(sort_in_place(rows[found.kept | members]))
     if cut.log_p >= thresholds.LOG_LEVEL:
         return None
-    kind = "direction" if white is None else "metric"
+    kind = "direction" if discriminant is None else "metric"
     return found.candidate(kind, direction, rows, center, cut)
 
 
-def _polished(
-    task: Task, found: SearchState, white: White, group: Candidate, members: Rows
-) -> list[Candidate]:
-    """Test the rows of a group again, in the metric of the kept rows.
-
-    If the others vary unevenly, a group is best separated along Fisher's discriminant, where a
-    removed row may turn out to lie well inside, and a kept one far outside. A group that is much
-    wider than the others is tested as two.
-    """
-    if group.direction is None or group.cut.side == 0:
-        return [group]
-    table, mean, random = task.oracle.table, found.mean, task.random
-    chosen = chosen_rows(table, members, thresholds.MOST_PURSUED, random)
-    inside = as_table(white.shrunk(centered_rows(table, chosen, mean)))
-    ones = inside.constant(1.0)
-    offset = inside.mean(ones, np.zeros(inside.shape[1]))
-    widest = Oracle(inside, random).top_rough(offset, ones)
-    halves = [members]
-    if widest.values[0] > thresholds.WIDE**2 * len(chosen):
-        wide = widest.vectors[0]
-        direction = white.directions((np.sqrt(white.shrinkage) * wide)[None])
-        positive = table.project(mean, direction)[0, :] > float(wide @ offset)
-        halves = [members & positive, members & ~positive]
-    shares = namespace(members).stack([double(half) / count(half) for half in halves])
-    offsets = table.combine(mean, shares)
-    directions = np.stack([_discriminant(task.oracle, found, white, off) for off in offsets])
-    projected = table.project(mean, directions)
-    parts = []
-    for i, half in enumerate(halves):
-        center, cut = tests.excess_test(projected[i, :][found.kept | half], sides=(1,))
-        if cut.log_p >= thresholds.LOG_LEVEL:
-            return [group]
-        part = found.candidate(group.kind, directions[i], projected[i, :], center, cut)
-        parts.append(part.with_log_p(group.cut.log_p))
-    return parts
-
-
 def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Array) -> Array:
-    """Return Fisher's discriminant: the offset, times the inverse covariance of the kept rows.
+    """Multiply an offset by the inverse covariance of all kept rows: Fisher's discriminant.
 
-    The metric of a sample preconditions a few steps of conjugate gradients with all rows, one pass
-    each.
+    The metric of a sample preconditions a few steps of conjugate gradients, one pass each.
     """
-    d, m = len(offset), count(found.kept)
     if not white.sampled:
-        return unit(white.discriminant(offset))
-    weights = double(found.kept)
+        return white.discriminant(offset)
+    d, m, weights = len(offset), count(found.kept), double(found.kept)
 
     def covariance(v: Array) -> Array:
         image = oracle.table.moment(found.mean, weights, v[None], drift=False).image
@@ -376,7 +353,7 @@ def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Arra
         rtol=thresholds.DISCRIMINANT_ERROR,
         maxiter=thresholds.DISCRIMINANT_PASSES,
     )
-    return unit(solution)
+    return np.asarray(solution)
 
 
 def is_uneven(found: SearchState) -> bool:

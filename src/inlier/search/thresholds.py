@@ -55,7 +55,7 @@ WIDE_COLUMNS = 256  # from which on a table is wide; in others lengths are also 
 
 # -- separated groups
 
-FEW_LOG_P = float(np.log(1e-3))  # largest log of the chance for few rows in a compact cluster
+FEW_LOG_P = float(np.log(STRICT_LEVEL))  # largest log of the chance for a few close rows
 LARGE_LOG_P = float(np.log(1e-20))  # for all other groups
 FEW_RATIO = 1.35  # smallest separation ratio of few rows
 LARGE_RATIO = 1.5  # and of more
@@ -65,6 +65,10 @@ MINORITY_COLUMNS = 4  # in fewer columns, more than a few rows are a natural min
 ROUNDINGS = 3.0  # directions in which rows vary by fewer rounding steps are not tested
 UNIT_AXES = 8  # tested principal axes in the units of the columns
 WHITE_AXES = 40  # most tested principal axes of whitened rows
+PART_SHARE = 0.04  # smallest share of the rows of which the edge of a group is first looked for
+MODE_SHARE = 0.1  # the same of a second mode: in noise a smaller part is far out by chance
+FOREMOST = 16  # groups that are worth another turn of their direction
+MOVED_SHARE = 0.03  # share of a group by which its edge is moved into a wider gap
 
 # -- whether the kept rows are noise about one center
 
@@ -93,7 +97,6 @@ PURSUED_CELLS = 1 << 21  # cells of the projection pursuit, ...
 FEWEST_PURSUED = 2000  # in at least
 MOST_PURSUED = 5000  # and at most this number of rows
 WINDOW = 10  # neighboring principal axes that are searched together
-WIDE = 2.0  # a group is split where its deviation is this multiple of that of the rest
 DISCRIMINANT_ERROR = 1e-3  # residual of the discriminant of all rows, ...
 DISCRIMINANT_PASSES = 4  # or passes
 
