@@ -101,7 +101,7 @@ class _Others:
         self._values = values
         d = values.shape[1]
         # Some columns show it as well as all of them.
-        self._columns = np.linspace(0, d - 1, min(d, 256)).astype(np.intp)
+        self._columns = np.linspace(0, d - 1, min(d, thresholds.SHOWN)).astype(np.intp)
 
     @cached_property
     def _ranks(self) -> Array:
@@ -214,8 +214,8 @@ def cuts_of(
     if tied:
         # Most of the others may be bad, but for a code that is repeated, or for the nearest ones.
         distinct, counts = np.unique(other, return_counts=True)
-        repeated = counts >= 3
-        repeated[1:] &= counts[1:] >= 0.01 * len(off)
+        repeated = counts >= thresholds.CODE_ROWS
+        repeated[1:] &= counts[1:] >= thresholds.CODE_SHARE * len(off)
         codes = distinct[repeated]
         size = np.abs(off)
         nearest = (size > least) & (size <= unit)

@@ -47,7 +47,7 @@ class Tails:
         """
         likelihoods = np.exp(np.concatenate([_evidence(*side) for side in self._all.sides]))
         n = len(likelihoods)
-        some = np.linspace(0, n - 1, min(n, 256)).astype(np.intp)
+        some = np.linspace(0, n - 1, min(n, thresholds.SHOWN)).astype(np.intp)
         return some, likelihoods[some]
 
     def gaps(self, columns: Array, found: Sides) -> tuple[Array, float]:
@@ -139,7 +139,7 @@ def _evidence(a: Array, number: Array) -> Array:
     """
     found = np.zeros((len(a), len(_laws()[0])))
     for size in np.unique(number):
-        first = int(np.ceil(0.05 * size))  # the farther ones may be extreme
+        first = int(np.ceil(thresholds.FARTHEST_SHARE * size))  # the farther ones may be extreme
         last = min(int(size) // 2, first + thresholds.MOST_SPACINGS)
         if last > first:
             these = number == size
@@ -220,7 +220,7 @@ def _step(ascending: Array, least: float) -> float:
     if 2 * np.count_nonzero(grows) < n:
         starts = np.flatnonzero(np.concatenate([[True], grows]))
         counts = np.diff(starts, append=n)
-        codes = counts >= max(3, 0.01 * n)
+        codes = counts >= max(thresholds.CODE_ROWS, thresholds.CODE_SHARE * n)
         if counts[codes].sum() >= thresholds.INNER_SHARE * n and codes.sum() > 1:
             return float(np.diff(ascending[starts[codes]]).min())
     return float(np.min(steps, where=grows, initial=np.inf))

@@ -42,10 +42,12 @@ from inlier._internal.arrays import (
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
+from inlier.data import as_table
 from inlier.linalg.eigenpairs import Oracle
 from inlier.search import tests, thresholds
 from inlier.search.pursuit import White, centered_rows, chosen_rows, pursue, whitened
-from inlier.search.separated import is_class, project_and_divide
+from inlier.search.separated import is_class
+from inlier.search.splits import project_and_divide
 from inlier.search.state import Candidate, Near, SearchState, Task, remove, unit
 from inlier.search.tests import NOTHING, Cut, bimodality_ratio, skewness_ratio
 
@@ -79,17 +81,16 @@ def symmetric(task: Task, first: SearchState) -> SearchState:
     signs = {name: getattr(found, name) for name in ("refused", "doubtful", "tail", "unclear")}
     again = replace(first.copy(), coincide=found.coincide, **signs)
     white = found.white or _whitened(task, found)
+    discriminant = partial(_discriminant, task.oracle, found, white)
     for group, record in zip(found.candidates, found.groups, strict=True):
-        turned = None
+        halves = []
         if group.direction is not None and group.cut.side:
-            members = mask_of(record.rows, len(found.kept))
-            turned = _turned(
-                task, found, members, partial(_discriminant, task.oracle, found, white)
-            )
-        if turned is not None:
-            group = turned._replace(kind=group.kind).with_log_p(group.cut.log_p)
-        if any_true(group.among(again.kept)):
-            remove(task, again, group)
+            halves = _halves(task, found, white, mask_of(record.rows, len(found.kept)))
+        turned = [_turned(task, found, half, discriminant) for half in halves]
+        parts = [part for part in turned if part is not None]
+        for part in parts if parts and len(parts) == len(halves) else [group]:
+            if any_true(part.among(again.kept)):
+                remove(task, again, part._replace(kind=group.kind).with_log_p(group.cut.log_p))
     return again
 
 
@@ -281,7 +282,7 @@ def _refined(
         group, before = turned, members
         members = group.among(kept)
         # A group found in the metric is cut once more, along the discriminant of all rows.
-        few = 0.02 * count(before) if white is not None else 0.0
+        few = thresholds.SETTLED_SHARE * count(before) if white is not None else 0.0
         if count(members != before) <= few:
             break
     sizes, cut = group.sizes[kept], group.cut
@@ -331,6 +332,22 @@ def _turned(
         return None
     kind = "direction" if discriminant is None else "metric"
     return found.candidate(kind, direction, rows, center, cut)
+
+
+def _halves(task: Task, found: SearchState, white: White, members: Rows) -> list[Rows]:
+    """Divide a group in two if it is much wider than the kept rows, in their metric."""
+    table, mean, random = task.oracle.table, found.mean, task.random
+    chosen = chosen_rows(table, members, thresholds.MOST_PURSUED, random)
+    inside = as_table(white.shrunk(centered_rows(table, chosen, mean)))
+    ones = inside.constant(1.0)
+    offset = inside.mean(ones, np.zeros(inside.shape[1]))
+    widest = Oracle(inside, random).top_rough(offset, ones)
+    if widest.values[0] <= thresholds.WIDE**2 * len(chosen):
+        return [members]
+    wide = widest.vectors[0]
+    direction = white.directions((np.sqrt(white.shrinkage) * wide)[None])
+    positive = table.project(mean, direction)[0, :] > float(wide @ offset)
+    return [members & positive, members & ~positive]
 
 
 def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Array) -> Array:
@@ -389,7 +406,20 @@ def may_show_groups(projected: Rows) -> Mask:
     odd = (spreads <= 0.0) | tests.coincides(thin, 0.2)
     spreads = np.where(spreads > 0.0, spreads, 1.0)
     counts = _counts(projected, middles, spreads)
-    return np.asarray(odd | _may_be_skewed(counts, n) | _may_have_a_gap(counts.sum(axis=1)))
+    # One side may exceed its mirror image, for some cut within a bin.
+    beyond = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
+    mirrored = np.zeros_like(beyond)
+    mirrored[..., : -MARGIN - 1] = beyond[:, ::-1, MARGIN + 1 :]
+    pure = 1.0 + mirrored <= thresholds.GOOD_SHARE * beyond
+    log_p = np.where(pure, tests.log_binomial(beyond, mirrored), 0.0) + tests.log_cuts(n)
+    skewed = log_p.min(axis=(1, 2)) < np.log(thresholds.LEVEL)
+    # Consecutive bins between the quartile of the sizes and the largest are empty.
+    sizes = counts.sum(axis=1)
+    inside = np.cumsum(sizes, axis=1)
+    between = (inside > n / 4.0) & (inside < n)
+    unchanged = inside[:, GAP:] == inside[:, :-GAP]
+    gap = (unchanged & between[:, GAP:]).any(axis=1) | (sizes[:, -1] > 0.0)
+    return np.asarray(odd | skewed | gap)
 
 
 def _counts(values: Rows, middles: Array, spreads: Array) -> Array:
@@ -409,27 +439,6 @@ def _counts(values: Rows, middles: Array, spreads: Array) -> Array:
         flat = xp.reshape(view * n_bins + place, (-1,))
         counts += on_host(xp.bincount(flat, minlength=2 * k * n_bins))
     return counts.reshape(k, 2, n_bins)
-
-
-def _may_be_skewed(counts: Array, n: int) -> Mask:
-    """Return where one side may exceed its mirror image, for any cut within a bin."""
-    beyond = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
-    shift = MARGIN + 1
-    nothing = np.zeros((*beyond.shape[:-1], shift))
-    mirrored = np.concatenate([beyond[:, ::-1, shift:], nothing], axis=-1)
-    pure = 1.0 + mirrored <= thresholds.GOOD_SHARE * beyond
-    log_p = np.where(pure, tests.log_binomial(beyond, mirrored), 0.0) + tests.log_cuts(n)
-    return np.asarray(log_p.min(axis=(1, 2)) < np.log(thresholds.LEVEL))
-
-
-def _may_have_a_gap(counts: Array) -> Mask:
-    """Return where bins between the quartile of the sizes and the largest are empty."""
-    inside = np.cumsum(counts, axis=1)
-    total = inside[:, -1:]
-    between = (inside > total / 4.0) & (inside < total)
-    # Nothing was counted in `GAP` consecutive bins.
-    unchanged = inside[:, GAP:] == inside[:, :-GAP]
-    return np.asarray((unchanged & between[:, GAP:]).any(axis=1) | (counts[:, -1] > 0.0))
 
 
 # -- when to trust the tests ----------------------------------------------------------------------
