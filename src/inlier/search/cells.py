@@ -85,8 +85,10 @@ def find_fences(
     if not np.isfinite(of_rows).any():
         return None, None
     unit = np.array([median(np.abs(rest[:, j] - center[j])) for j in range(d)])
-    rows = Fences(center, unit, *of_rows, least)
-    return Fences(center, unit, *of_cells, least) if np.isfinite(of_cells).any() else None, rows
+    rows = Fences(center, unit, of_rows[0], of_rows[1], least)
+    if not np.isfinite(of_cells).any():
+        return None, rows
+    return Fences(center, unit, of_cells[0], of_cells[1], least), rows
 
 
 def _beyond(off: Array, cuts: Array) -> Mask:

@@ -17,10 +17,11 @@ from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import DENSE, EXCESS, Oracle, spectrum_before_rotation
 from inlier.search import thresholds
 from inlier.search.extremes import extreme_rules
+from inlier.search.noise import is_noise
 from inlier.search.sample import RowSample
 from inlier.search.separated import separated
 from inlier.search.state import SearchState, Task, spectrum_of, start_search
-from inlier.search.symmetric import is_noise, symmetric
+from inlier.search.symmetric import symmetric
 from inlier.verdict import Finding, Group, Kind, Multiplier, Outcome, Step, Verdict
 
 

@@ -26,9 +26,10 @@ from inlier._internal.arrays import (
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.search import thresholds
+from inlier.search.noise import bimodality_ratio, is_class, skewness_ratio
 from inlier.search.splits import candidates, coordinate_systems, extent, project_on_axes
 from inlier.search.state import Candidate, SearchState, Task, remove
-from inlier.search.tests import Cut, bimodality_ratio, skewness_ratio
+from inlier.search.tests import Cut
 from inlier.verdict import Group, Suspect
 
 
@@ -164,15 +165,6 @@ def separated_groups(
     obvious = list(takewhile(surely(thresholds.OBVIOUS_RATIO), found))
     others = takewhile(surely(thresholds.LARGE_RATIO), found[len(obvious) :])
     return obvious, [] if several else list(others), several
-
-
-def is_class(group: Array, rest: Array) -> bool:
-    """Return whether a group varies as the rest does, within a factor of 2: then it is a class."""
-    varies = (np.ptp(rest, axis=0) > 0.0) & (np.ptp(group, axis=0) > 0.0)
-    if len(group) < thresholds.FEWEST_ROWS or not varies.any():
-        return False
-    ratios = group[:, varies].var(axis=0) / rest[:, varies].var(axis=0)
-    return bool(np.median(np.abs(np.log(ratios))) < np.log(2.0))
 
 
 def is_level(values: Array, members: Mask) -> bool:

@@ -16,10 +16,10 @@ search in the metric is the exception, and is corrected for it.)
 
 A group is refused if hardly more than half of the rows would be kept: the majority is good, but a
 narrow one proves nothing. If fewer than two thirds would be kept, it must be well separated.
-`is_noise` tests whether the kept rows are symmetric and have one mode, as the search assumes.
+`noise.py` tests whether the kept rows are symmetric and have one mode, as the search assumes.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -46,10 +46,8 @@ from inlier.data import as_table
 from inlier.linalg.eigenpairs import Oracle
 from inlier.search import tests, thresholds
 from inlier.search.pursuit import White, centered_rows, chosen_rows, pursue, whitened
-from inlier.search.separated import is_class
-from inlier.search.splits import project_and_divide
 from inlier.search.state import Candidate, Near, SearchState, Task, remove, unit
-from inlier.search.tests import NOTHING, Cut, bimodality_ratio, skewness_ratio
+from inlier.search.tests import NOTHING, Cut
 
 # Bins of the screening: widths of the logarithm of the size, in standard deviations of the middle
 # half.
@@ -439,49 +437,3 @@ def _counts(values: Rows, middles: Array, spreads: Array) -> Array:
         flat = xp.reshape(view * n_bins + place, (-1,))
         counts += on_host(xp.bincount(flat, minlength=2 * k * n_bins))
     return counts.reshape(k, 2, n_bins)
-
-
-# -- when to trust the tests ----------------------------------------------------------------------
-
-
-def is_noise(
-    values: Array,
-    n: int,
-    n_kept: int,
-    groups: Iterable[tuple[int, Array]],
-    to_gpu: Callable[[Array], Rows] = np.asarray,
-) -> bool:
-    """Return whether the rows that would be kept are noise about one center.
-
-    `values` holds the `n_kept` of n rows that would be kept, or some of them; `groups` the number
-    of rows of each group that would be removed, and some of these rows. The tests run where
-    `to_gpu` copies the values.
-    """
-    groups = list(groups)
-    varies = np.ptp(values, axis=0) > 0.0
-    d = int(varies.sum())
-    if not d or n_kept < max(60, 1000 / d):
-        return False
-    natural = n - n_kept > thresholds.FEW_SHARE * n
-    if natural and d < thresholds.MINORITY_COLUMNS:
-        return False
-    if any(k > thresholds.CLASS_SHARE * n and is_class(rows, values) for k, rows in groups):
-        return False
-    # A rare code in a column does not make rows bad, even if all of them would be removed.
-    code = values[0, ~varies]
-    if any((rows[:, ~varies] != code).any(axis=1).sum() > len(rows) / 2 for _, rows in groups):
-        return False
-    tested = to_gpu(values[:, varies])
-    with np.errstate(all="ignore"):
-        if not _is_symmetric_with_one_mode(tested):
-            return False
-        on_axes, divided = project_and_divide(tested)
-        return (
-            _is_symmetric_with_one_mode(on_axes)
-            and bimodality_ratio(divided, thresholds.CAREFUL_LEVEL) <= 1.0
-        )
-
-
-def _is_symmetric_with_one_mode(T: Rows) -> bool:
-    flatness = bimodality_ratio(T, thresholds.CAREFUL_LEVEL)
-    return max(skewness_ratio(T), flatness) <= 1.0

@@ -1,4 +1,4 @@
-"""Tests on one coordinate or on each column that assume no distribution of the good rows.
+"""Tests on one coordinate that assume no distribution of the good rows.
 
 Is a part of the rows a group of its own? A row enters by one number: how far out it lies in some
 direction, or from the center. Good rows may have any scale and any tail; they only have to be
@@ -11,9 +11,6 @@ and the surplus is the group:
 p / h estimates the share of good rows among those removed. The logic is that of the false
 discovery rate (Benjamini and Hochberg 1995) with a mirror image as the null, as in Barber and
 Candes (2015). Clean data hardly ever reach the level of these tests.
-
-Are the rows symmetric, with one mode? Classes, skewed columns and bounded ones are ordinary, so a
-minority is evidence only beside rows that pass `skewness_ratio` and `bimodality_ratio`.
 
 All probabilities are logarithms. Nothing here reads the data.
 """
@@ -28,7 +25,6 @@ from scipy.special import chdtrc, gammaincc, ndtri
 from inlier._internal.arrays import (
     among,
     any_true,
-    ascending_columns,
     blocks_in_cache,
     count,
     counting,
@@ -38,7 +34,6 @@ from inlier._internal.arrays import (
     lowest,
     median,
     namespace,
-    of_columns,
     on_host,
     pieces,
     total,
@@ -51,11 +46,6 @@ from inlier.search import thresholds
 GAUSSIAN_HALF = 2.65
 # Widths of the windows in which a second mode is searched for, as fractions of how far out it is.
 WIDTHS = np.linspace(0.15, 0.6, 6)
-# Standard deviations of three measures of skewness for Gaussian rows, times sqrt(n): by the
-# octiles, by the outer 3% (1.02, with an allowance for slightly heavier tails) and by the mean. And
-# how much farther apart than the octiles the outer 3% of Gaussian rows begin.
-OCTILE_ERROR, OUTER_ERROR, MEAN_ERROR = 1.07, 1.17, 0.7555
-GAUSSIAN_REACH = float(ndtri(0.97) / ndtri(0.875))
 
 
 @dataclass(frozen=True)
@@ -399,64 +389,6 @@ def _widest_gap(ascending: Rows, beyond: Rows, worth: Rows) -> int:
     merit = xp.where(usable, merit, -np.inf)
     at = int(xp.argmax(merit))
     return at if float(merit[at]) > -np.inf else max(1, best)
-
-
-def skewness_ratio(T: Rows, strict: bool = True) -> float:
-    """Return the largest skewness of a column over its critical value; above 1 it is skewed.
-
-    Measured by the octiles and the outer 3%, which a few rows on one side cannot move; if strict,
-    by the mean as well, and with an allowance for heavy tails.
-    """
-    xp = namespace(T)
-    T = of_columns(T, on_host(xp.max(T, axis=0) > xp.min(T, axis=0)))
-    n, k = T.shape
-    if n < thresholds.FEWEST_ROWS or not k:
-        return 0.0
-    ascending, number = ascending_columns(T).T, np.full(k, n)
-    low, octile, middle, high, end = (
-        quantile_of_last(ascending, number, q) for q in (0.03, 0.125, 0.5, 0.875, 0.97)
-    )
-
-    def positive(x: Array) -> Array:
-        return np.where(x > 0.0, x, np.inf)
-
-    skewness = np.abs(high + octile - 2.0 * middle) / positive(high - octile) / OCTILE_ERROR
-    outer = np.abs(end + low - 2.0 * middle) / positive(end - low) / OUTER_ERROR
-    if strict:
-        # Outer quantiles vary with about the square of their reach: by 1.7 for t3, 1.4 for Laplace.
-        reach = (end - low) / positive(high - octile) / GAUSSIAN_REACH
-        outer /= np.maximum(reach, 1.0) ** 2
-        mean, deviation = on_host(xp.stack([xp.mean(T, axis=0), xp.std(T, axis=0)]))
-        shift = np.abs(mean - middle) / positive(deviation) / MEAN_ERROR
-        outer = np.maximum(outer, shift)
-    skewness = np.maximum(skewness, outer)
-    level = thresholds.CAREFUL_LEVEL if strict else thresholds.STRICT_LEVEL
-    return float(np.sqrt(n) * skewness.max() / -ndtri(level / 2.0 / k))
-
-
-def bimodality_ratio(T: Rows, level: float) -> float:
-    """Return the flatness of the flattest column over its critical value; above 1, several modes.
-
-    Measured by the kurtosis, which Anscombe and Glynn (1983) transform to a Gaussian variable: two
-    classes of similar size make it small.
-    """
-    xp = namespace(T)
-    T = of_columns(T, on_host(xp.std(T, axis=0) > 0.0))
-    n, k = T.shape
-    if n < thresholds.FEWEST_ROWS or not k:
-        return 0.0
-    squares = (T - xp.mean(T, axis=0)) ** 2
-    kurtosis = on_host(xp.mean(squares * squares, axis=0) / xp.mean(squares, axis=0) ** 2)
-    mean = 3.0 * (n - 1) / (n + 1)
-    variance = 24.0 * n * (n - 2) * (n - 3) / ((n + 1) ** 2 * (n + 3) * (n + 5))
-    x = (kurtosis - mean) / np.sqrt(variance)
-    skewness = 6.0 * (n * n - 5 * n + 2) / ((n + 7) * (n + 9))
-    skewness *= np.sqrt(6.0 * (n + 3) * (n + 5) / (n * (n - 2) * (n - 3)))
-    a = 6.0 + 8.0 / skewness * (2.0 / skewness + np.sqrt(1.0 + 4.0 / skewness**2))
-    # Clipped at the smallest kurtosis for which their formula holds.
-    denominator = np.maximum(1.0 + x * np.sqrt(2.0 / (a - 4.0)), 1e-6)
-    z = 1.0 - 2.0 / (9.0 * a) - np.cbrt((1.0 - 2.0 / a) / denominator)
-    return float((z / np.sqrt(2.0 / (9.0 * a))).min() / ndtri(level / k))
 
 
 def is_nearer_elsewhere(R: Array, along: Array, cut: float) -> bool:
