@@ -269,10 +269,11 @@ def _along(rows: Array, G: Array) -> tuple[Array, Array]:
 
 def _standardized_distance(T: Array, G: Array) -> Array:
     """Divide the distance of each group from the others by the standard deviation of both."""
-    (inside, within), (outside, without) = (
-        (T.mean(axis=1, where=part), T.var(axis=1, where=part)) for part in (G, ~G)
-    )
-    return np.asarray((inside - outside) / np.sqrt(np.maximum(within + without, TINY)))
+    weights = np.stack([G, ~G]).astype(np.float64)
+    weights /= weights.sum(axis=2, keepdims=True)
+    means, squares = np.vecdot(weights, T), np.vecdot(weights, T * T)
+    variances = (squares - means**2).sum(axis=0)
+    return np.asarray((means[0] - means[1]) / np.sqrt(np.maximum(variances, TINY)))
 
 
 def _cut_in_widest_gap(T: Array, G: Array) -> Array:

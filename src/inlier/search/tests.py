@@ -91,7 +91,7 @@ def centers(values: Rows) -> tuple[Array, Array, Array]:
     spread = xp.where(width > smallest, spread, 0.0)
     # or where only a few values occur at all, up to rounding.
     distinct = 1.0
-    for part in _columns_of(values):
+    for part in _columns_of(values[:, 1:]):
         some = values[:, part.start : part.stop + 1]
         grows = double(some[:, 1:] - some[:, :-1] > smallest)
         distinct = distinct + xp.sum(grows, axis=1, keepdims=True)
@@ -242,7 +242,7 @@ def gap_test(ascending: Rows) -> Cut:
     n = ascending.shape[0]
     # Copies of a row count as one size: their spacings of 0 would make any gap look large.
     new = [ascending[:1] >= 0.0]
-    for part in pieces(n, thresholds.AT_ONCE // 8):
+    for part in pieces(n - 1, thresholds.AT_ONCE // 8):
         some = ascending[part.start : part.stop + 1]
         new.append(some[1:] - some[:-1] > 1e-9 * some[1:])  # not only by rounding
     distinct = among(ascending, xp.concat(new))
