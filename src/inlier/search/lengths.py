@@ -195,7 +195,7 @@ def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, 
         return []
     middle = float(np.median(lengths))
     law, cap, log_p = cuts_of(lengths - middle, thresholds.LEVEL, thresholds.LONG_INFLATED, 0.5)
-    cut = middle + min(law[0], cap[0])
+    cut = middle + float(min(law[0], cap[0]))
     if not np.isfinite(cut):
         return []
     return [(Rule(_of_all_columns(measure, columns), cut, log_p), lengths > cut)]
