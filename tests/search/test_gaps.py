@@ -7,7 +7,7 @@ from scipy import stats
 from cases import cases
 from inlier._internal.arrays import ascending_columns
 from inlier.search import thresholds
-from inlier.search.gaps import Tails, _indices
+from inlier.search.gaps import Sides, Tails, _indices
 from ordinary_tables import fitted
 
 
@@ -25,9 +25,9 @@ def test_tail_indices_are_those_of_the_laws(number):
 
 
 def found(X):
-    columns = np.arange(X.shape[1])
-    above, below, _ = Tails(ascending_columns(X)).gaps(columns)
-    return bool(np.isfinite([above, below]).any())
+    sides = Sides(ascending_columns(X))
+    cuts, _ = Tails(sides).gaps(np.arange(X.shape[1]), sides)
+    return bool(np.isfinite(cuts).any())
 
 
 LAWS = {
@@ -70,7 +70,9 @@ def test_other_columns_tell_how_heavy_tails_are():
         column[0] = 12.0
         light, heavy = rng.standard_normal((60, 5)), rng.standard_t(1.5, (60, 5))
         chances = [
-            Tails(ascending_columns(X)).gaps(np.array([0]), ascending_columns(column))[2]
+            Tails(Sides(ascending_columns(X))).gaps(
+                np.array([0]), Sides(ascending_columns(column))
+            )[1]
             for X in (column, np.c_[column, light], np.c_[column, heavy])
         ]
         alone += chances[0] < 0.0

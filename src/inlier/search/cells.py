@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri, pdtrc
@@ -28,23 +27,9 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Fences
 from inlier.search import thresholds
-from inlier.search.gaps import Tails
+from inlier.search.gaps import Sides, Tails
 
 FARTHEST_LOG_P = -700.0
-
-
-class _Cut(NamedTuple):
-    """Distances above and below the median beyond which cells of a column are extreme."""
-
-    above: float
-    below: float
-    log_p: float = 0.0
-
-    def beyond(self, off: Array) -> Mask:
-        return (off > self.above) | (-off > self.below)
-
-
-NO_CUT = _Cut(np.inf, np.inf)
 
 
 def find_fences(
@@ -61,51 +46,54 @@ def find_fences(
     d = values.shape[1]
     others = _Others(values)
     center = middles(ascending)
-    above, below, least = np.full(d, np.inf), np.full(d, np.inf), 0.0
-    all_above, all_below = above.copy(), below.copy()
+    # Distances above and below the median.
+    of_cells, of_rows, least = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
     for j in _candidates(ascending, center, missing):
         present = slice(None) if missing is None else ~missing[:, j]
         off = values[:, j] - center[j]
         foreign = partial(others.foreign, present, j)
-        law, cap = cuts_of(off[present], thresholds.LEVEL / d, foreign=foreign)
-        cut = law if others.typical(law.beyond(off), j) else cap
-        above[j], below[j] = min(cut.above, cap.above), min(cut.below, cap.below)
-        all_above[j], all_below[j] = min(law.above, cap.above), min(law.below, cap.below)
-        least = min(least, cut.log_p)
+        law, cap, log_p = cuts_of(off[present], thresholds.LEVEL / d, foreign=foreign)
+        of_rows[:, j] = np.minimum(law, cap)
+        if others.typical(_beyond(off, law), j):
+            of_cells[:, j], least = of_rows[:, j], min(least, log_p)
+        else:
+            of_cells[:, j] = cap
     rest, tested = values, np.arange(d)
     tails: Tails | None = None
     for _ in range(thresholds.ROUNDS):
-        fenced = tested[np.minimum(above[tested], below[tested]) < np.inf]
+        fenced = tested[of_cells[:, tested].min(axis=0) < np.inf]
         off = rest[:, fenced] - center[fenced]
-        outside = (off > above[fenced]) | (-off > below[fenced])
+        outside = _beyond(off, of_cells[:, fenced])
         if outside.any():
             rest = rest.copy() if rest is values else rest
             rest[:, fenced] = np.where(outside, center[fenced], rest[:, fenced])
         if len(values) // 2 <= 1 + thresholds.FEWEST_VALUES:  # too few on a side for any gap
             break
-        if tails is None:
-            tails = Tails(ascending if rest is values else ascending_columns(rest))
-            top, bottom, log_p = tails.gaps(tested)
-        else:
-            top, bottom, log_p = tails.gaps(tested, ascending_columns(rest[:, tested]))
+        sides = Sides(ascending if rest is values else ascending_columns(rest[:, tested]))
+        tails = tails or Tails(sides)
+        cuts, log_p = tails.gaps(tested, sides)
         found = []
-        for i in np.flatnonzero(np.isfinite(top) | np.isfinite(bottom)):
-            j = tested[i]
-            gap = _Cut(top[i], bottom[i])
-            if others.typical(gap.beyond(rest[:, j] - center[j]), j):
-                above[j], below[j] = min(above[j], gap.above), min(below[j], gap.below)
+        for i in np.flatnonzero(np.isfinite(cuts).any(axis=0)):
+            j, cut = tested[i], cuts[:, i]
+            if others.typical(_beyond(rest[:, j] - center[j], cut), j):
+                of_cells[:, j] = np.minimum(of_cells[:, j], cut)
                 found.append(j)
         if not found:
             break
         least, tested = min(least, log_p), np.array(found)
-    all_above, all_below = np.minimum(all_above, above), np.minimum(all_below, below)
-    if not np.isfinite([all_above, all_below]).any():
+    of_rows = np.minimum(of_rows, of_cells)
+    if not np.isfinite(of_rows).any():
         return None, None
     unit = np.array([median(np.abs(rest[:, j] - center[j])) for j in range(d)])
-    of_rows = Fences(center, unit, all_above, all_below, least)
-    if not np.isfinite([above, below]).any():
-        return None, of_rows
-    return Fences(center, unit, above, below, least), of_rows
+    rows = Fences(center, unit, of_rows[0], of_rows[1], least)
+    if not np.isfinite(of_cells).any():
+        return None, rows
+    return Fences(center, unit, of_cells[0], of_cells[1], least), rows
+
+
+def _beyond(off: Array, cuts: Array) -> Mask:
+    """Return which distances from the median lie beyond the cuts above and below it."""
+    return np.asarray((off > cuts[0]) | (-off > cuts[1]))
 
 
 class _Others:
@@ -115,7 +103,7 @@ class _Others:
         self._values = values
         d = values.shape[1]
         # Some columns show it as well as all of them.
-        self._columns = np.linspace(0, d - 1, min(d, 256)).astype(np.intp)
+        self._columns = np.linspace(0, d - 1, min(d, thresholds.SHOWN)).astype(np.intp)
 
     @cached_property
     def _ranks(self) -> Array:
@@ -154,13 +142,8 @@ def average_ranks(values: Array) -> Array:
 
     As `scipy.stats.rankdata`, whose import takes as long as that of all else together.
     """
-    order = np.argsort(values)
-    ascending = values[order]
-    starts = np.flatnonzero(np.concatenate([[True], ascending[1:] > ascending[:-1]]))
-    counts = np.diff(starts, append=len(values))
-    ranks = np.empty(len(values))
-    ranks[order] = np.repeat(starts + (counts - 1) / 2.0, counts)
-    return ranks
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts + 1) / 2.0)[which])
 
 
 def _candidates(ascending: Array, center: Array, missing: Mask | None) -> Array:
@@ -208,21 +191,23 @@ def cuts_of(
     inflated: float = thresholds.INFLATED,
     power: float = 1.0,
     foreign: Callable[[Mask, Mask], bool] = lambda rows, others: False,
-) -> tuple[_Cut, _Cut]:
+) -> tuple[Array, Array, float]:
     """Return where the cells of a column are extreme by its law, and at any rate.
 
-    `foreign` tells whether some rows differ from others in other columns: no unit is taken from the
-    cells of rows that differ from those with the most frequent value.
+    These are distances above and below the median, infinite where there are none; with the
+    logarithm of the chance of those beyond the law. `foreign` tells whether some rows differ from
+    others in other columns: no unit is taken from the cells of rows that differ from those with the
+    most frequent value.
     """
+    law, caps, log_p = np.full(2, np.inf), np.full(2, np.inf), 0.0
     n = len(off)
-    a = np.abs(off)
-    a.sort()
+    a = np.sort(np.abs(off))
     if n < thresholds.FEWEST_ROWS or a[-1] == 0.0:
-        return NO_CUT, NO_CUT
+        return law, caps, log_p
     least = 1e-9 * median(a[np.searchsorted(a, 0.0, "right") :])
     other, tail = a[np.searchsorted(a, least, "right") :], 1.0 - thresholds.INNER_SHARE
     if len(other) < thresholds.FEWEST_VALUES:
-        return NO_CUT, NO_CUT
+        return law, caps, log_p
     # Of equal values no more count than leave a unit to the others.
     n = min(n, round(len(other) / (1.0 - thresholds.TIED_SHARE)))
     # Of few values a quantile is not well known: the upper end of its interval.
@@ -231,8 +216,8 @@ def cuts_of(
     if tied:
         # Most of the others may be bad, but for a code that is repeated, or for the nearest ones.
         distinct, counts = np.unique(other, return_counts=True)
-        repeated = counts >= 3
-        repeated[1:] &= counts[1:] >= 0.01 * len(off)
+        repeated = counts >= thresholds.CODE_ROWS
+        repeated[1:] &= counts[1:] >= thresholds.CODE_SHARE * len(off)
         codes = distinct[repeated]
         size = np.abs(off)
         nearest = (size > least) & (size <= unit)
@@ -243,13 +228,13 @@ def cuts_of(
             # The others without the cells of these rows.
             return cuts_of(np.where(nearest, 0.0, off), level, inflated, power, foreign)
     cap = thresholds.NARROW_CAP if tied else thresholds.CAP
-    shares = [float(np.sum(side * off > unit)) / n for side in (1, -1)]
-    cuts, caps, log_p = [], [], 0.0
-    for side, share, opposite in ((1, *shares), (-1, *shares[::-1])):
-        b = np.sort(side * off[side * off > unit]) / unit
+    sides = [np.sort(side * off[side * off > unit]) / unit for side in (1, -1)]
+    shares = [len(b) / n for b in sides]
+    for side, b in enumerate(sides):
+        share = shares[side]
         number = np.arange(len(b), 0, -1)
         # The side of a skewed column on which more of it lies may be heavier.
-        surplus = min(1.0, max(0.0, share - opposite) / tail)
+        surplus = min(1.0, max(0.0, share - shares[1 - side]) / tail)
         spread = power * thresholds.LOG_DEVIATION * (1.0 + surplus)
         start = -ndtri(min(tail, max(share, tail / 2.0)))
         inflating = number * b**2
@@ -257,13 +242,13 @@ def cuts_of(
         p = np.ones(len(b))
         p[far] = pdtrc(number[far] - 1, n * ndtr(-(start + np.log(b[far]) / spread)))
         by_law = p < level
-        cuts.append(unit * _cut_before(b, by_law))
-        caps.append(unit * _cut_before(b, inflating > n * cap**2))
+        law[side] = unit * _cut_before(b, by_law)
+        caps[side] = unit * _cut_before(b, inflating > n * cap**2)
         if by_law.any():
             # Over all columns, and all cuts.
             chance = float(p[by_law].min()) * len(b) * thresholds.LEVEL / level
             log_p = min(log_p, float(np.log(max(chance, np.exp(FARTHEST_LOG_P)))))
-    return _Cut(cuts[0], cuts[1], log_p), _Cut(caps[0], caps[1])
+    return law, caps, log_p
 
 
 def _cut_before(b: Array, extreme: Mask) -> float:

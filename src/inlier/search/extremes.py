@@ -21,7 +21,7 @@ from inlier._internal.arrays import (
     of_columns,
     on_host,
 )
-from inlier._internal.typing import Array, Mask, Rows
+from inlier._internal.typing import Array, Mask
 from inlier.data import DenseTable, Fences, ManyCells, Table, set_aside
 from inlier.search import thresholds
 from inlier.search.cells import find_fences
@@ -107,30 +107,22 @@ def cells_beyond(table: Table, fences: Fences, many: ManyCells | None = None) ->
 def _with_rows_beyond(
     table: Table, sample: RowSample
 ) -> tuple[Array, Callable[[Rule, Array], Rule]]:
-    """Add the rows that may be extreme to a sample; return also what widens a rule to all rows."""
+    """Add the rows that may be extreme to a sample; return also what widens a rule to all rows.
+
+    These lie farther out in some column than a sample lets expect; only the farthest, if many do.
+    """
     factor = (table.shape[0] / len(sample.rows)) ** (1.0 / thresholds.TAIL_INDEX)
-    reach = _reach(sample.values, factor)
-    values = np.concatenate([sample.values, _rows_beyond(table, reach)])
-    return values, lambda rule, kept: _widened(rule, kept, factor)
-
-
-def _reach(values: Rows, factor: float) -> Fences:
-    """Bound the columns of all rows, given those of a sample."""
-    ascending = ascending_columns(values)
+    ascending = ascending_columns(sample.values)
     center = middles(ascending)
-    ends = (on_host(ascending[:, -1]) - center, center - on_host(ascending[:, 0]))
+    ends = (ascending[:, -1] - center, center - ascending[:, 0])
     above, below = (np.where(end > 0.0, factor * end, np.inf) for end in ends)
-    return Fences(center, median_distances(ascending, center), above, below)
-
-
-def _rows_beyond(table: Table, reach: Fences) -> Array:
-    """Return the rows that lie farther out in some column, or the 2,000 farthest of them."""
-    far = table.measured(reach)
+    far = table.measured(Fences(center, median_distances(ascending, center), above, below))
     xp = namespace(far)
     beyond = xp.nonzero(far > 1.0)[0]
     rows, far = on_host(beyond), on_host(xp.take(far, beyond))
-    rows = rows[np.argsort(-far, kind="stable")[:2000]]
-    return table.fetch(np.sort(rows)).astype(np.float64)
+    rows = np.sort(rows[np.argsort(-far, kind="stable")[: thresholds.MOST_BEYOND]])
+    values = np.concatenate([sample.values, table.fetch(rows).astype(np.float64)])
+    return values, lambda rule, kept: _widened(rule, kept, factor)
 
 
 def _widened(rule: Rule, kept: Array, factor: float) -> Rule:

@@ -17,10 +17,11 @@ from inlier.linalg.centers import central_point
 from inlier.linalg.eigenpairs import DENSE, EXCESS, Oracle, spectrum_before_rotation
 from inlier.search import thresholds
 from inlier.search.extremes import extreme_rules
+from inlier.search.noise import is_noise
 from inlier.search.sample import RowSample
 from inlier.search.separated import separated
 from inlier.search.state import SearchState, Task, spectrum_of, start_search
-from inlier.search.symmetric import is_noise, symmetric
+from inlier.search.symmetric import symmetric
 from inlier.verdict import Finding, Group, Kind, Multiplier, Outcome, Step, Verdict
 
 
@@ -152,7 +153,8 @@ def _rehearsal_fails(task: Task, start: Array, noise: float) -> bool:
 
 def _n_tested(sample: RowSample) -> int:
     """Return how many rows of a sample tell whether they are noise."""
-    return int(np.clip((1 << 20) // sample.values.shape[1], thresholds.SEPARATED_ROWS, 4000))
+    most, fewest = thresholds.AT_ONCE, thresholds.SEPARATED_ROWS
+    return int(np.clip(most // sample.values.shape[1], fewest, thresholds.MOST_NOISE_ROWS))
 
 
 def _is_noise(task: Task, found: SearchState) -> bool:
@@ -200,12 +202,10 @@ def _early(
     """Find the extreme rows, and those too far away to compute with; return the others too."""
     n = whole.shape[0]
     largest = largest_distance(whole.dtype)
-    # The squares of such distances would cost the other rows their precision.
-    far = min(1e6 * typical, largest) if typical > 0.0 else largest
+    far = min(thresholds.FAR * typical, largest) if typical > 0.0 else largest
     if assume == "symmetric" and typical > 0.0:
-        # By Chebyshev's inequality one row in a million is so far out.
-        absurd = min(1e3 * typical, largest)
-        if count(distances > absurd**2) <= 0.05 * n:
+        absurd = min(thresholds.ABSURD * typical, largest)
+        if count(distances > absurd**2) <= thresholds.ABSURD_SHARE * n:
             far = absurd
     groups: list[Group] = []
     near = distances >= 0.0
@@ -257,8 +257,16 @@ def _findings(
         findings = [Finding(Kind.SEVERAL_GROUPS)]
     elif cautious:
         findings = [Finding(Kind.NOTHING_FOUND)] if not groups and not found.suspects else []
+    elif found.tail:
+        findings = [Finding(Kind.TAIL_KEPT, found.tail)]
+    elif thresholds.LOG_LEVEL <= found.doubtful.log_p < np.log(thresholds.LEVEL):
+        findings = [Finding(Kind.WEAK_SIGNS, value=float(np.exp(found.doubtful.log_p)))]
+    elif found.refused is not None or found.unclear:
+        findings = []
+    elif found.doubtful.log_p < thresholds.LOG_LEVEL:
+        findings = [Finding(Kind.NO_CUT)]
     else:
-        findings = _weak_signs(found, bool(groups))
+        findings = [] if groups or found.coincide else [Finding(Kind.NO_GROUP)]
     if not cautious:
         tails = sum(group.size for group in groups if group.kind == "tail")
         if found.refused is not None:
@@ -273,17 +281,3 @@ def _findings(
         elif not doubts and tails:
             doubts = [Finding(Kind.TAIL_REMOVED, tails)]
     return [*findings, *doubts]
-
-
-def _weak_signs(found: SearchState, left: bool) -> list[Finding]:
-    """Return what was seen and not removed, where good rows are symmetric."""
-    log_p, unclear = found.doubtful.log_p, bool(found.unclear)
-    if found.tail:
-        return [Finding(Kind.TAIL_KEPT, found.tail)]
-    if thresholds.LOG_LEVEL <= log_p < np.log(thresholds.LEVEL):
-        return [Finding(Kind.WEAK_SIGNS, value=float(np.exp(log_p)))]
-    if log_p < thresholds.LOG_LEVEL and found.refused is None and not unclear:
-        return [Finding(Kind.NO_CUT)]
-    if not left and not unclear and not found.coincide and found.refused is None:
-        return [Finding(Kind.NO_GROUP)]
-    return []

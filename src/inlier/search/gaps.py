@@ -32,26 +32,30 @@ _LOG_SHARES = np.linspace(np.log(1e-9), 0.0, 512)
 class Tails:
     """What the sides of all columns of a table tell of how their values are distributed."""
 
-    def __init__(self, ascending: Array) -> None:
-        """Take the sorted columns, d x n."""
-        d, n = ascending.shape
+    def __init__(self, sides: Sides) -> None:
+        """Take the sides of all columns."""
+        self._all = sides
+        self._n_columns, n = sides.sides[0][0].shape
         self._most = int(thresholds.FEW_SHARE * n) + 1
-        self._n_columns = d
-        self._all = _Sides(ascending)
+        self._weights_without: dict[int, Array] = {}
 
     @cached_property
-    def _evidence(self) -> Array:
-        """Log-likelihoods of the laws: above and below, d each."""
-        return np.concatenate([_evidence(*side) for side in self._all.sides])
+    def _some(self) -> tuple[Array, Array]:
+        """Some sides, of those above and then below, and the likelihoods of the laws there.
 
-    def gaps(self, columns: Array, ascending: Array | None = None) -> tuple[Array, Array, float]:
-        """Find the values of columns that a gap separates from the others.
-
-        `ascending` are these columns, if they have changed. Return how far above and below the
-        median such values begin, infinite where there are none, and the logarithm of the least
-        chance.
+        Some show how frequent the laws are as well as all of them.
         """
-        found = self._all if ascending is None else _Sides(ascending)
+        likelihoods = np.exp(np.concatenate([_evidence(*side) for side in self._all.sides]))
+        n = len(likelihoods)
+        some = np.linspace(0, n - 1, min(n, thresholds.SHOWN)).astype(np.intp)
+        return some, likelihoods[some]
+
+    def gaps(self, columns: Array, found: Sides) -> tuple[Array, float]:
+        """Find the values of columns, of which these are the sides, that a gap separates.
+
+        Return how far above and below the median such values begin, 2 x k, infinite where there
+        are none, and the logarithm of the least chance.
+        """
         d = len(columns)
         cuts, nearest = np.full((2, d), np.inf), np.full((2, d), np.inf)
         chances = np.zeros((2, d))
@@ -66,7 +70,7 @@ class Tails:
             off = np.stack([a[column] for a, _ in found.sides])
             kept = np.max(off, axis=1, where=off < cuts[:, column, None], initial=0.0)
             cuts[nearest[:, column] < kept[::-1], column] = np.inf
-        return cuts[0], cuts[1], float(np.min(chances, where=np.isfinite(cuts), initial=0.0))
+        return cuts, float(np.min(chances, where=np.isfinite(cuts), initial=0.0))
 
     def _wide_gaps(self, a: Array, number: Array, step: Array) -> list[tuple[int, int, float]]:
         """Return column, number of values beyond, and log-ratio of gaps that may separate them."""
@@ -97,36 +101,26 @@ class Tails:
 
     def _weights(self, own: int) -> Array:
         """Return the logarithms of how frequent the laws are among the other sides."""
-        # Some sides show it as well as all of them, and a side that is none of them needs no
-        # weights of its own: in a wide table a long row may have a gap in every column.
-        some = self._some
-        return self._weights_by(some[some != own]) if own in some else self._weights_by_some
-
-    @cached_property
-    def _some(self) -> Array:
-        n = len(self._evidence)
-        return np.linspace(0, n - 1, min(n, 256)).astype(np.intp)
-
-    @cached_property
-    def _weights_by_some(self) -> Array:
-        return self._weights_by(self._some)
-
-    def _weights_by(self, others: Array) -> Array:
-        """Return the same by some sides."""
-        likelihoods = np.exp(self._evidence[others])
-        shares = np.full(likelihoods.shape[1], 1.0 / likelihoods.shape[1])
-        even = shares
-        for _ in range(thresholds.ROUNDS):  # of the EM algorithm
-            memberships = likelihoods * shares
-            shares = (memberships / memberships.sum(axis=1, keepdims=True)).mean(axis=0)
-        doubt = thresholds.UNLIKE / (thresholds.UNLIKE + len(others))
-        return np.asarray(np.log(doubt * even + (1.0 - doubt) * shares))
+        some, likelihoods = self._some
+        # A side that is none of them needs no weights of its own: in a wide table a long row may
+        # have a gap in every column.
+        own = own if own in some else -1
+        if own not in self._weights_without:
+            others = likelihoods[some != own]
+            shares = even = np.full(others.shape[1], 1.0 / others.shape[1])
+            for _ in range(thresholds.ROUNDS):  # of the EM algorithm
+                memberships = others * shares
+                shares = (memberships / memberships.sum(axis=1, keepdims=True)).mean(axis=0)
+            doubt = thresholds.UNLIKE / (thresholds.UNLIKE + len(others))
+            self._weights_without[own] = np.log(doubt * even + (1.0 - doubt) * shares)
+        return self._weights_without[own]
 
 
-class _Sides:
+class Sides:
     """Distances of the values of columns from their medians, sorted on either side."""
 
     def __init__(self, ascending: Array) -> None:
+        """Take the sorted columns, d x n."""
         center = middles(ascending)
         self.step = rounding_steps(ascending.T)
         # Values that differ from the median by rounding alone are on neither side of it.
@@ -145,7 +139,7 @@ def _evidence(a: Array, number: Array) -> Array:
     """
     found = np.zeros((len(a), len(_laws()[0])))
     for size in np.unique(number):
-        first = int(np.ceil(0.05 * size))  # the farther ones may be extreme
+        first = int(np.ceil(thresholds.FARTHEST_SHARE * size))  # the farther ones may be extreme
         last = min(int(size) // 2, first + thresholds.MOST_SPACINGS)
         if last > first:
             these = number == size
@@ -226,7 +220,7 @@ def _step(ascending: Array, least: float) -> float:
     if 2 * np.count_nonzero(grows) < n:
         starts = np.flatnonzero(np.concatenate([[True], grows]))
         counts = np.diff(starts, append=n)
-        codes = counts >= max(3, 0.01 * n)
+        codes = counts >= max(thresholds.CODE_ROWS, thresholds.CODE_SHARE * n)
         if counts[codes].sum() >= thresholds.INNER_SHARE * n and codes.sum() > 1:
             return float(np.diff(ascending[starts[codes]]).min())
     return float(np.min(steps, where=grows, initial=np.inf))

@@ -186,19 +186,19 @@ def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, 
     measure = _length(R, ascending, 0.5)
     if R.shape[1] < thresholds.WIDE_COLUMNS:
         # Amounts in several columns that grow together make lengths as heavy as the columns are.
-        # How heavy, few values do not tell well: m of them on a side with an error of 2 / sqrt(m).
+        # How heavy, few values on a side do not tell well.
         transformed = _gaussian_length(ascending, thresholds.INNER_LEVELS)[0]
-        sure = 1.0 / (1.0 + 2.0 / np.sqrt(len(R) / 2.0))
+        sure = 1.0 / (1.0 + thresholds.TAIL_ERROR / np.sqrt(len(R) / 2.0))
         measure = replace(measure, power=measure.power * transformed.power * sure)
     lengths = _measured(measure, R)
     if _few_values(lengths):
         return []
     middle = float(np.median(lengths))
-    law, cap = cuts_of(lengths - middle, thresholds.LEVEL, thresholds.LONG_INFLATED, 0.5)
-    cut = middle + min(law.above, cap.above)
+    law, cap, log_p = cuts_of(lengths - middle, thresholds.LEVEL, thresholds.LONG_INFLATED, 0.5)
+    cut = middle + float(min(law[0], cap[0]))
     if not np.isfinite(cut):
         return []
-    return [(Rule(_of_all_columns(measure, columns), cut, law.log_p), lengths > cut)]
+    return [(Rule(_of_all_columns(measure, columns), cut, log_p), lengths > cut)]
 
 
 def _measured(measure: TailLength, R: Array) -> Array:

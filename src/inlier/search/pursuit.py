@@ -97,10 +97,7 @@ def whitened(
         order = xp.argsort(R @ like(random.standard_normal(d), R))
         R = xp.take(R, like(evenly_spaced(order, pursued), R), axis=0)
     whitener = axes.whitener
-    if sampled:  # of many: single precision is enough for these directions
-        rows = double(xp.astype(whitener, xp.float32) @ xp.astype(R, xp.float32).T)
-    else:
-        rows = whitener @ R.T
+    rows = whitener @ R.T
     # The sign of an eigenvector is arbitrary, but the random signs of a pursuit depend on it.
     signs = 1.0 - 2.0 * double(xp.sum(rows * rows * rows, axis=1, keepdims=True) < 0.0)
     return White(rows * signs, whitener * signs, shrinkage, sampled)
@@ -159,11 +156,10 @@ def pursue(white: Rows, random: np.random.Generator) -> list[Projection]:
         for found in tested
     ]
     half = len(charged) // 2
-    return [
-        found
-        for part in (charged[:half], charged[half:])
-        for found in sorted(part, key=lambda found: found.cut.log_p)
-    ]
+    skewed, flat = (
+        sorted(part, key=lambda found: found.cut.log_p) for part in (charged[:half], charged[half:])
+    )
+    return skewed + flat
 
 
 def _charge(white: Rows, best: float, random: np.random.Generator) -> float:
@@ -240,8 +236,12 @@ def climb(Z: Rows, axes: Array, n_steps: int) -> tuple[Array, Array, Array]:
     parts = list(pieces(m, max(1, thresholds.AT_ONCE // (k * k * n))))
     # A product of two coordinates stands for both orders of them.
     first, second = (like(pair, Z) for pair in np.triu_indices(k))
-    cubes = xp.concat([_cubes(rows[part, :, :], first, second) for part in parts], axis=0)
-    cubes = cubes * (2.0 - double(first == second))[:, None]
+    sums = []
+    for part in parts:
+        some = rows[part, :, :]
+        products = xp.take(some, first, axis=1) * xp.take(some, second, axis=1)
+        sums.append(double(products @ xp.permute_dims(some, (0, 2, 1))))
+    cubes = xp.concat(sums, axis=0) * (2.0 - double(first == second))[:, None]
     V = like(np.tile(np.eye(k), (m, 1, 1)), cubes)
     for _ in range(n_steps):
         V = (xp.take(V, first, axis=2) * xp.take(V, second, axis=2)) @ cubes
@@ -251,13 +251,6 @@ def climb(Z: Rows, axes: Array, n_steps: int) -> tuple[Array, Array, Array]:
     # One transfer from the device.
     found = on_host(xp.concat([V, xp.concat(shapes, axis=0)], axis=2))
     return found[:, :, :k], found[:, :, k], found[:, :, k + 1]
-
-
-def _cubes(Z: Rows, first: Rows, second: Rows) -> Rows:
-    """Sum the products of pairs of coordinates of each window with a third."""
-    xp = namespace(Z)
-    products = xp.take(Z, first, axis=1) * xp.take(Z, second, axis=1)
-    return double(products @ xp.permute_dims(Z, (0, 2, 1)))
 
 
 def _shapes(projected: Rows) -> Rows:

@@ -2,17 +2,15 @@
 
 The separation ratio r of a group is the distance of its nearest row over the distance of the
 farthest of the others on either side, both from the median of the others, along the difference of
-the means. No row contributes to its own direction, so that in many dimensions the search does not
-inflate r. Groups are searched for in the units of the columns, and in whitened coordinates.
+the means.
 
 Nothing is assumed of the good rows: they may be skewed, heavy-tailed, rounded, in different units
-and in classes. Works on a sample of the rows on the host; principal axes are computed on the device
-of the table.
+and in classes. Works on a sample of the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
@@ -20,25 +18,18 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._internal.arrays import (
-    ascending_columns,
-    blocks_in_cache,
     count,
     double,
-    like,
-    median_distances,
-    middles,
-    namespace,
-    of_columns,
     on_host,
     total,
 )
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
-from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
-from inlier.search.gaps import rounding_steps
+from inlier.search.noise import bimodality_ratio, is_class, skewness_ratio
+from inlier.search.splits import candidates, coordinate_systems, extent, project_on_axes
 from inlier.search.state import Candidate, SearchState, Task, remove
-from inlier.search.tests import Cut, bimodality_ratio, skewness_ratio
+from inlier.search.tests import Cut
 from inlier.verdict import Group, Suspect
 
 
@@ -50,6 +41,8 @@ class Separated(NamedTuple):
     """In the coordinates of the data."""
     ratio: float
     log_p: float
+    rows: Array | None = None
+    """The indices of the rows in which it was found."""
 
 
 def separated(task: Task, first: SearchState) -> SearchState:
@@ -64,14 +57,14 @@ def separated(task: Task, first: SearchState) -> SearchState:
     removed, suspected, found.several = separated_groups(
         numbers, values, whole_in_proportion, frame.whole.to_gpu
     )
-    for group, among in removed:
-        candidate = _extended(task, found, group, among)
+    for group in removed:
+        candidate = _extended(task, found, group)
         if candidate is None or remove(task, found, candidate) is None:
             return found
     aside = replace(found, groups=[], candidates=[])
     silent = task._replace(notify=lambda step: None)
-    for group, among in suspected:
-        candidate = _extended(task, aside, group, among)
+    for group in suspected:
+        candidate = _extended(task, aside, group)
         record = None if candidate is None else remove(silent, aside, candidate)
         if record is None:
             break
@@ -80,8 +73,10 @@ def separated(task: Task, first: SearchState) -> SearchState:
     return found
 
 
-def _extended(task: Task, found: SearchState, group: Separated, rows: Array) -> Candidate | None:
+def _extended(task: Task, found: SearchState, group: Separated) -> Candidate | None:
     """Extend a group of the sample to all rows, cut in the widest gap along its direction."""
+    rows = group.rows
+    assert rows is not None
     direction = group.direction[None]
     direction = task.frame.directions(direction) if task.axes is None else direction @ task.axes
     length = float(np.linalg.norm(direction))
@@ -97,7 +92,7 @@ def _extended(task: Task, found: SearchState, group: Separated, rows: Array) -> 
     widest = int(np.argmax(np.diff(between)))
     cut = float(between[widest] + between[widest + 1]) / 2.0
     members = kept & (t > cut)
-    if _extent(t[kept], members[kept])[0] <= 1.0 and len(rows) != kept.sum():
+    if extent(t[kept], members[kept])[0] <= 1.0 and len(rows) != kept.sum():
         return None
     middle = float(np.median(t[kept & ~members]))
     beyond = Cut(group.log_p, cut - middle, 1, 0.0)
@@ -122,16 +117,15 @@ def _shift(task: Task, found: SearchState, group: Group) -> float:
 
 def separated_groups(
     rows: Array, values: Array, n: int, to_gpu: Callable[[Array], Rows] = np.asarray
-) -> tuple[list[tuple[Separated, Array]], list[tuple[Separated, Array]], bool]:
+) -> tuple[list[Separated], list[Separated], bool]:
     """Find the groups to remove, suspected groups, and whether there are several modes.
 
     All groups are removed only if the rest is symmetric and has one mode; otherwise only a few
     obvious rows. The others are suspected, unless the rows fall into several groups, of which none
     is more suspect than another. `rows` are the indices of some rows and `values` their cells; n is
-    the number of rows before extreme ones were removed, in proportion to these. Each group comes
-    with the indices of the rows in which it was found.
+    the number of rows before extreme ones were removed, in proportion to these.
     """
-    found: list[tuple[Separated, Array]] = []
+    found: list[Separated] = []
     several = False
     with np.errstate(all="ignore"):
         for _ in range(thresholds.ROUNDS):
@@ -150,11 +144,11 @@ def separated_groups(
                 break
             direction = np.zeros(len(varies))
             direction[varies] = group.direction
-            found.append((group._replace(direction=direction), rows))
+            found.append(group._replace(direction=direction, rows=rows))
             rows, values = rows[~members], values[~members]
         if not found:
             return [], [], several
-        n_found = sum(int(group.members.sum()) for group, _ in found)
+        n_found = sum(int(group.members.sum()) for group in found)
         varies = np.ptp(values, axis=0) > 0.0
         if not varies.any():  # equal rows have no unit to judge others by
             return [], [], several
@@ -164,26 +158,13 @@ def separated_groups(
         if not several and skewness_ratio(projected, strict=False) <= 1.0:
             return found, [], several
 
-    def is_obvious(pair: tuple[Separated, Array]) -> bool:
-        group = pair[0]
-        return group.ratio >= thresholds.OBVIOUS_RATIO and group.log_p <= thresholds.LARGE_LOG_P
-
-    def is_suspect(pair: tuple[Separated, Array]) -> bool:
-        return pair[0].ratio >= thresholds.LARGE_RATIO and pair[0].log_p <= thresholds.LARGE_LOG_P
+    def surely(ratio: float) -> Callable[[Separated], bool]:
+        return lambda group: group.ratio >= ratio and group.log_p <= thresholds.LARGE_LOG_P
 
     # Each group is separated only from what remains without the ones before.
-    obvious = list(takewhile(is_obvious, found))
-    suspected = [] if several else list(takewhile(is_suspect, found[len(obvious) :]))
-    return obvious, suspected, several
-
-
-def is_class(group: Array, rest: Array) -> bool:
-    """Return whether a group varies as the rest does, within a factor of 2: then it is a class."""
-    varies = (np.ptp(rest, axis=0) > 0.0) & (np.ptp(group, axis=0) > 0.0)
-    if len(group) < thresholds.FEWEST_ROWS or not varies.any():
-        return False
-    ratios = group[:, varies].var(axis=0) / rest[:, varies].var(axis=0)
-    return bool(np.median(np.abs(np.log(ratios))) < np.log(2.0))
+    obvious = list(takewhile(surely(thresholds.OBVIOUS_RATIO), found))
+    others = takewhile(surely(thresholds.LARGE_RATIO), found[len(obvious) :])
+    return obvious, [] if several else list(others), several
 
 
 def is_level(values: Array, members: Mask) -> bool:
@@ -211,7 +192,7 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
     if d < 2:  # the cells of one column are judged by its law
         return None, False
     for space, n_tested in coordinate_systems(X):
-        for members, ratio, spread, way in _candidates(space, n_tested):
+        for members, ratio, spread, way in candidates(space, n_tested):
             k = int(members.sum())
             few = k <= thresholds.FEW_SHARE * n
             if ratio < (thresholds.FEW_RATIO if few else thresholds.LARGE_RATIO):
@@ -225,299 +206,7 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
             natural = k > thresholds.FEW_SHARE * n and d < thresholds.MINORITY_COLUMNS
             if m - k < thresholds.KEPT_SHARE * n or (natural and not obvious):
                 blocked = True
-            elif k * np.log(ratio) ** 2 > merit:
-                merit = k * np.log(ratio) ** 2
+            elif (own := k * np.log(ratio) ** 2) > merit:
+                merit = own
                 best = Separated(members, space.of_data(way[None])[0], ratio, log_p)
     return best, blocked
-
-
-def _extent(along: Array, members: Mask, rounding: float = 0.0) -> tuple[float, float]:
-    """Return the separation ratio, and the distance of the farthest member over the nearest.
-
-    Both edges of the gap may be off by the rounding.
-    """
-    others = along[~members]
-    middle = np.median(others)
-    nearest = along[members].min() - middle - rounding
-    farthest = along[members].max() - middle
-    reach = max(np.abs(others - middle).max() + rounding, TINY)
-    return float(nearest / reach), float(farthest / max(nearest, TINY))
-
-
-# -- coordinates ----------------------------------------------------------------------------------
-
-
-class _Space(NamedTuple):
-    """Rows along principal axes, the longest first."""
-
-    rows: Array
-    """n x k, centered, on the host."""
-    lengths: Array
-    """k: roots of their sums of squares."""
-    axes: Rows
-    """k x d, for rows in the units of the columns; or k x n, as combinations of the rows."""
-    combined: Rows | None
-    """The rows that are combined to axes if d > n, where k x d axes would be large."""
-    columns: Mask
-    """Which columns of the data take part."""
-    unit: Array
-    rounding: Array
-    """Unit and rounding step of each column of the data."""
-
-    @classmethod
-    def of(cls, Y: Rows, columns: Mask, unit: Array, rounding: Array) -> _Space:
-        n, d = Y.shape
-        lengths, axes = PrincipalAxes.of(Y.T @ Y if d <= n else Y @ Y.T)
-        lengths = np.sqrt(lengths)
-        if d <= n:
-            return cls(on_host(Y @ axes.T), lengths, axes, None, columns, unit, rounding)
-        rows = on_host(axes.T) * lengths
-        axes = axes / like(np.maximum(lengths, TINY)[:, None], Y)
-        return cls(rows, lengths, axes, Y, columns, unit, rounding)
-
-    def scaled(self, chosen: Array, scales: Array) -> _Space:
-        """Divide the rows along chosen axes by scales."""
-        xp, places = namespace(self.axes), like(chosen, self.axes)
-        axes = xp.take(self.axes, places, axis=0) / like(scales[:, None], self.axes)
-        rows, lengths = self.rows[:, chosen] / scales, self.lengths[chosen] / scales
-        return self._replace(rows=rows, lengths=lengths, axes=axes)
-
-    def of_data(self, ways: Array) -> Array:
-        """Transform directions (j x k) to those of the data (j x d)."""
-        along = like(ways, self.axes) @ self.axes
-        along = on_host(along if self.combined is None else along @ self.combined)
-        found = np.zeros((len(ways), len(self.unit)))
-        found[:, self.columns] = along / self.unit[self.columns]
-        return found
-
-    def noise(self, ways: Array) -> Array:
-        """Return the standard deviation along directions (j x k) that rounding causes."""
-        # One at a time: together they would be as large as the data, where these are few long rows.
-        noise = [float(np.linalg.norm(self.of_data(way[None]) * self.rounding)) for way in ways]
-        return np.asarray(np.array(noise) / np.sqrt(12.0))
-
-
-def coordinate_systems(X: Rows) -> Iterator[tuple[_Space, int]]:
-    """Yield the rows in the units of the columns, and whitened.
-
-    Also the number of axes that are tested.
-    """
-    xp, (n, d) = namespace(X), X.shape
-    ascending = ascending_columns(X)
-    center = middles(ascending)
-    unit, rounding = median_distances(ascending, center), rounding_steps(ascending.T)
-    del ascending  # as large as the rows
-    Y = X - like(center, X)
-    # Half of the values are equal up to rounding.
-    rough = unit <= 16.0 * np.finfo(np.float64).eps * np.abs(center)
-    for j in np.flatnonzero(rough):
-        values = on_host(Y[:, int(j)])
-        other = np.abs(values[values != 0.0])
-        # Of the farther ones: the nearer may be rounded otherwise.
-        unit[j] = np.quantile(other, 0.9) if len(other) else np.inf
-    Y /= like(unit, Y)
-    # Squares must not overflow.
-    in_place = {"out": Y} if isinstance(Y, np.ndarray) else {}
-    Y = xp.clip(Y, -1e100, 1e100, **in_place)
-    Y -= xp.mean(Y, axis=0)
-    space = _Space.of(Y, np.ones(d, dtype=np.bool_), unit, rounding)
-    held = np.flatnonzero(space.lengths > 1e-7 * space.lengths[0])
-    space = space.scaled(held, np.ones(len(held)))
-    yield space, min(thresholds.UNIT_AXES, len(held))
-    usable = ~rough & np.isfinite(unit)
-    if usable.sum() < 2:
-        return
-    if not usable.all():
-        space = _Space.of(of_columns(Y, usable), usable, unit, rounding)
-    deviations = space.lengths / np.sqrt(n)
-    most = min(thresholds.WHITE_AXES, max(2, n // 8))
-    good = deviations > 1e-6 * deviations[0]
-    # An axis has length 1, so its noise is at most that of the roughest column.
-    roughest = (rounding[usable] / unit[usable]).max() / np.sqrt(12.0)
-    if not (deviations[good][:most] > thresholds.ROUNDINGS * roughest).all():
-        good &= deviations > thresholds.ROUNDINGS * space.noise(np.eye(len(deviations)))
-    chosen = np.flatnonzero(good)[:most]
-    if len(chosen) >= 2:
-        white = space.scaled(chosen, deviations[chosen])
-        yield white, min(int(usable.sum()), thresholds.WHITE_AXES)
-
-
-def project_on_axes(X: Rows) -> Array:
-    """Project the rows on the principal axes along which groups are searched for."""
-    return np.concatenate([space.rows[:, :k] for space, k in coordinate_systems(X)], axis=1)
-
-
-def project_and_divide(X: Rows) -> tuple[Array, Array]:
-    """Project the rows on these axes, and on the directions that divide them best into two parts.
-
-    No row contributes to its own direction: noise that was divided in two still has one mode.
-    """
-    first = [space.rows[:, :k] for space, k in coordinate_systems(X)]
-    # In the units of the columns, along few axes: along many, noise falls apart into two parts.
-    T = first[0].T
-    least = np.full(len(T), max(4, int(0.1 * X.shape[0])))
-    for _ in range(thresholds.TURNS):
-        T = _along(first[0], _split(T, least)[0])[0]
-    return np.concatenate(first, axis=1), T.T
-
-
-# -- groups along directions ----------------------------------------------------------------------
-
-
-def _candidates(space: _Space, n_tested: int) -> list[tuple[Mask, float, float, Array]]:
-    """Find the groups that some direction shows, each with its extent and direction."""
-    rows = space.rows
-    m = len(rows)
-    least = sorted({3, max(4, int(0.04 * m))})
-    starts = rows[:, :n_tested].T
-    fewest = [np.full(len(starts), k) for k in least]
-    split, found = _split(starts, *fewest)
-    G, k_least = _distinct(split[found], np.concatenate(fewest)[found])
-    if not len(G):
-        return []
-    for turn in range(thresholds.TURNS):
-        along = _along(rows, G)[0]
-        if turn:  # only groups that stand out already are worth another turn
-            foremost = np.argsort(-_standardized_distance(along, G), kind="stable")
-            foremost = foremost[:16]
-            along, G, k_least = along[foremost], G[foremost], k_least[foremost]
-        split, found = _split(along, k_least)
-        G, k_least = _distinct(np.where(found[:, None], split, G), k_least)
-    along, ways = _along(rows, G)
-    for _ in range(2):
-        moved = _cut_in_widest_gap(along, G)
-        if (moved == G).all():
-            break
-        G = moved
-        along, ways = _along(rows, G)
-    G, chosen = _distinct(G, np.arange(len(G)))
-    along, ways = along[chosen], ways[chosen]
-    lengths = np.maximum(np.linalg.norm(ways, axis=1), TINY)
-    candidates = []
-    for t, members, way, rounding in zip(along, G, ways, space.noise(ways) / lengths, strict=True):
-        if 2 < int(members.sum()) < m / 2:
-            blur = thresholds.ROUNDINGS * rounding
-            coarse = t[~members].std() < blur
-            candidates.append((members, *_extent(t, members, blur if coarse else 0.0), way))
-    return candidates
-
-
-def _split(T: Array, *least: Array) -> tuple[Array, Mask]:
-    """Split each row of T by the best two-Gaussian classification; True is the smaller part.
-
-    Variances are shrunk to the pooled one by four rows. Each `least` gives the fewest rows of a
-    part for every row of T; the splits are concatenated. Also return whether there is a cut.
-    """
-    k, n = T.shape
-    splits = np.empty((len(least), k, n), dtype=np.bool_)
-    found = np.empty((len(least), k), dtype=np.bool_)
-    left = np.arange(1, n)
-    smaller = np.minimum(left, n - left)
-    for part in blocks_in_cache(k, n):
-        ascending = np.sort(T[part], axis=1)
-        merit = _merits_of_cuts(ascending)
-        for i, fewest in enumerate(least):
-            among = np.where(smaller < fewest[part, None], -np.inf, merit)
-            at = among.argmax(axis=1)[:, None]
-            found[i, part] = np.take_along_axis(among, at, axis=1)[:, 0] > -np.inf
-            below = T[part] <= np.take_along_axis(ascending, at, axis=1)
-            splits[i, part] = below == (at + 1 <= n - at - 1)
-    return splits.reshape(-1, n), found.ravel()
-
-
-def _merits_of_cuts(ascending: Array) -> Array:
-    """Return the log-likelihoods of two Gaussian parts of ascending values, for each cut."""
-    n = ascending.shape[1]
-    a = ascending - ascending[:, n // 2 : n // 2 + 1]
-    a /= np.maximum(np.abs(a[:, [0, -1]]).max(axis=1, keepdims=True), TINY)
-    left = np.arange(1.0, n)
-    right = n - left
-    sums, squares = np.cumsum(a, axis=1), np.cumsum(a * a, axis=1)
-    summed, squared = sums[:, -1:], squares[:, -1:]
-    whole = squared / n - (summed / n) ** 2
-    # Sums of squares about the means of both sides, and the pooled one of four rows.
-    sums, squares = sums[:, :-1], squares[:, :-1]
-    low, high = sums * sums, summed - sums
-    low *= -1.0 / left
-    low += squares
-    high *= high
-    high *= -1.0 / right
-    high -= squares
-    high += squared
-    pooled = low + high
-    pooled *= 4.0 / n
-    merit: Array = left * np.log(left / n) + right * np.log(right / n)
-    for side, number in ((low, left), (high, right)):
-        side += pooled
-        side /= number + 4.0
-        np.log(np.maximum(side, 1e-4 * whole + TINY, out=side), out=side)
-        side *= 0.5 * number
-        merit = merit - side
-    merit[a[:, 1:] <= a[:, :-1]] = -np.inf
-    return merit
-
-
-def _along(rows: Array, G: Array) -> tuple[Array, Array]:
-    """Project centered rows on each group's difference of means, leaving each out of its own."""
-    n, d = rows.shape
-    squares = np.vecdot(rows, rows)
-    projected, ways = np.empty(G.shape), np.empty((len(G), d))
-    for part in blocks_in_cache(*G.shape):
-        inside = G[part]
-        k = np.count_nonzero(inside, axis=1)[:, None].astype(np.float64)
-        m = n - k
-        # The sums of the groups; those of the others are the same with the other sign.
-        summed = inside.astype(np.float64) @ rows
-        way = ways[part] = summed * (1.0 / k + 1.0 / m)
-        lengths = np.maximum(np.linalg.norm(way, axis=1, keepdims=True), TINY)
-        size = np.vecdot(summed, summed)[:, None] / m
-        shared = summed @ rows.T
-        # Of the rows less the mean of the others: along the way, and their squared lengths.
-        along = (shared + size) * (1.0 / k + 1.0 / m)
-        squared = shared * (2.0 / m) + squares
-        squared += size / m
-        rest = np.maximum(m - 1.0, 1.0)
-        projected[part] = np.where(
-            inside,
-            (along * k - squared) * (1.0 / np.maximum(k - 1.0, 1.0) / lengths),
-            (along + squared * (1.0 / rest)) * (m / rest / lengths),
-        )
-    return projected, ways
-
-
-def _standardized_distance(T: Array, G: Array) -> Array:
-    """Divide the distance of each group from the others by the standard deviation of both."""
-    k = G.sum(axis=1)
-    squares, sums = (np.where(G, values, 0.0).sum(axis=1) for values in (T * T, T))
-    inside = squares / k - (sums / k) ** 2
-    m = T.shape[1] - k
-    rest = T.sum(axis=1) - sums
-    outside = ((T * T).sum(axis=1) - squares) / m - (rest / m) ** 2
-    return np.asarray((sums / k - rest / m) / np.sqrt(np.maximum(inside + outside, TINY)))
-
-
-def _cut_in_widest_gap(T: Array, G: Array) -> Array:
-    """Move the cut of each group into the widest gap within a few ranks."""
-    moved = G.copy()
-    n = T.shape[1]
-    for i, (t, members) in enumerate(zip(T, G, strict=True)):
-        k = int(members.sum())
-        reach = max(2, int(0.03 * k))
-        low, high = max(1, n - k - reach), min(n - 2, n - k + reach)
-        if k <= 2 or high <= low:
-            continue
-        ascending = np.sort(t)
-        gaps = np.diff(ascending[low - 1 : high + 1])
-        widest = int(gaps.argmax())
-        if gaps[widest] > 0.0 and 1 < n - low - widest < n / 2:
-            moved[i] = t >= ascending[low + widest]
-    return moved
-
-
-def _distinct(G: Array, sizes: Array) -> tuple[Array, Array]:
-    """Return each group once, in the given order."""
-    first: dict[bytes, int] = {}
-    for i, members in enumerate(np.packbits(G, axis=1)):
-        first.setdefault(members.tobytes(), i)
-    chosen = np.fromiter(first.values(), np.intp, len(first))
-    return G[chosen], sizes[chosen]

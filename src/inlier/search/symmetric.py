@@ -16,11 +16,12 @@ search in the metric is the exception, and is corrected for it.)
 
 A group is refused if hardly more than half of the rows would be kept: the majority is good, but a
 narrow one proves nothing. If fewer than two thirds would be kept, it must be well separated.
-`is_noise` tests whether the kept rows are symmetric and have one mode, as the search assumes.
+`noise.py` tests whether the kept rows are symmetric and have one mode, as the search assumes.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
@@ -45,9 +46,8 @@ from inlier.data import as_table
 from inlier.linalg.eigenpairs import Oracle
 from inlier.search import tests, thresholds
 from inlier.search.pursuit import White, centered_rows, chosen_rows, pursue, whitened
-from inlier.search.separated import is_class, project_and_divide
 from inlier.search.state import Candidate, Near, SearchState, Task, remove, unit
-from inlier.search.tests import NOTHING, Cut, bimodality_ratio, skewness_ratio
+from inlier.search.tests import NOTHING, Cut
 
 # Bins of the screening: widths of the logarithm of the size, in standard deviations of the middle
 # half.
@@ -74,14 +74,21 @@ def symmetric(task: Task, first: SearchState) -> SearchState:
         found.near = found.near.updated(task.oracle, found.kept)
     if not (task.metric and found.groups and is_uneven(found)):
         return found
-    # Test each group again without the others, and remove them once more.
+    # Remove the groups once more, each tested without the others in the metric of the kept rows:
+    # there a removed row may turn out to lie well inside, and a kept one far outside.
     signs = {name: getattr(found, name) for name in ("refused", "doubtful", "tail", "unclear")}
     again = replace(first.copy(), coincide=found.coincide, **signs)
     white = found.white or _whitened(task, found)
+    discriminant = partial(_discriminant, task.oracle, found, white)
     for group, record in zip(found.candidates, found.groups, strict=True):
-        for part in _polished(task, found, white, group, mask_of(record.rows, len(found.kept))):
+        halves = []
+        if group.direction is not None and group.cut.side:
+            halves = _halves(task, found, white, mask_of(record.rows, len(found.kept)))
+        turned = [_turned(task, found, half, discriminant) for half in halves]
+        parts = [part for part in turned if part is not None]
+        for part in parts if parts and len(parts) == len(halves) else [group]:
             if any_true(part.among(again.kept)):
-                remove(task, again, part)
+                remove(task, again, part._replace(kind=group.kind).with_log_p(group.cut.log_p))
     return again
 
 
@@ -108,7 +115,7 @@ def by_distance(task: Task, found: SearchState) -> Candidate | None:
     inside = xp.clip(inside, max(1e-3 * typical, TINY), None)
     logs = xp.log(inside)
     del inside  # as large as a column
-    center, tail = tests.excess_of_ascending(logs, sides=(1,))
+    center, tail = tests.excess_test(logs)
     cuts: list[tuple[str, Cut]] = []
     if tail.log_p < thresholds.LOG_LEVEL:
         separate = tests.is_no_tail(logs - center, tail.cut)
@@ -128,7 +135,7 @@ def by_distance(task: Task, found: SearchState) -> Candidate | None:
             continue
         group = group.with_log_p(log_p)
         # By distance the nearest rows of a group and the farthest good ones may overlap.
-        along = None if kind == "apart" else _turned(task, found, members, None)
+        along = None if kind == "apart" else _turned(task, found, members)
         if kind == "tail" and not task.tails:
             if along is None or not _is_no_tail(task, found, along):
                 found.skewed = True
@@ -267,13 +274,13 @@ def _refined(
     kept, log_p = found.kept, group.cut.log_p
     members = group.among(kept)
     for _ in range(thresholds.TURNS if group.cut.side else 0):
-        turned = _turned(task, found, members, white)
+        turned = _turned(task, found, members, white and white.discriminant)
         if turned is None:
             break
         group, before = turned, members
         members = group.among(kept)
         # A group found in the metric is cut once more, along the discriminant of all rows.
-        few = 0.02 * count(before) if white is not None else 0.0
+        few = thresholds.SETTLED_SHARE * count(before) if white is not None else 0.0
         if count(members != before) <= few:
             break
     sizes, cut = group.sizes[kept], group.cut
@@ -303,67 +310,52 @@ def _is_no_tail(task: Task, found: SearchState, group: Candidate) -> bool:
     return tests.is_nearer_elsewhere(centered, along, group.cut.cut)
 
 
-def _turned(task: Task, found: SearchState, members: Rows, white: White | None) -> Candidate | None:
-    """Cut a group off along the direction from the other rows to it, if there is evidence."""
+def _turned(
+    task: Task,
+    found: SearchState,
+    members: Rows,
+    discriminant: Callable[[Array], Array] | None = None,
+) -> Candidate | None:
+    """Cut a group off along the direction from the other rows to it, if there is evidence.
+
+    In a metric, along Fisher's discriminant of this offset. The group may have been removed.
+    """
     rest = found.kept & ~members
     difference = double(members) / count(members) - double(rest) / count(rest)
     offset = task.oracle.table.combine(found.mean, difference[None, :])[0]
-    direction = unit(offset if white is None else white.discriminant(offset))
+    direction = unit(offset if discriminant is None else discriminant(offset))
     rows = task.oracle.table.project(found.mean, direction[None])[0, :]
-    center, cut = tests.excess_test(rows[found.kept], sides=(1,))
+    center, cut = tests.excess_test(sort_in_place(rows[found.kept | members]))
     if cut.log_p >= thresholds.LOG_LEVEL:
         return None
-    kind = "direction" if white is None else "metric"
+    kind = "direction" if discriminant is None else "metric"
     return found.candidate(kind, direction, rows, center, cut)
 
 
-def _polished(
-    task: Task, found: SearchState, white: White, group: Candidate, members: Rows
-) -> list[Candidate]:
-    """Test the rows of a group again, in the metric of the kept rows.
-
-    If the others vary unevenly, a group is best separated along Fisher's discriminant, where a
-    removed row may turn out to lie well inside, and a kept one far outside. A group that is much
-    wider than the others is tested as two.
-    """
-    if group.direction is None or group.cut.side == 0:
-        return [group]
+def _halves(task: Task, found: SearchState, white: White, members: Rows) -> list[Rows]:
+    """Divide a group in two if it is much wider than the kept rows, in their metric."""
     table, mean, random = task.oracle.table, found.mean, task.random
     chosen = chosen_rows(table, members, thresholds.MOST_PURSUED, random)
     inside = as_table(white.shrunk(centered_rows(table, chosen, mean)))
     ones = inside.constant(1.0)
     offset = inside.mean(ones, np.zeros(inside.shape[1]))
     widest = Oracle(inside, random).top_rough(offset, ones)
-    halves = [members]
-    if widest.values[0] > thresholds.WIDE**2 * len(chosen):
-        wide = widest.vectors[0]
-        direction = white.directions((np.sqrt(white.shrinkage) * wide)[None])
-        positive = table.project(mean, direction)[0, :] > float(wide @ offset)
-        halves = [members & positive, members & ~positive]
-    shares = namespace(members).stack([double(half) / count(half) for half in halves])
-    offsets = table.combine(mean, shares)
-    directions = np.stack([_discriminant(task.oracle, found, white, off) for off in offsets])
-    projected = table.project(mean, directions)
-    parts = []
-    for i, half in enumerate(halves):
-        center, cut = tests.excess_test(projected[i, :][found.kept | half], sides=(1,))
-        if cut.log_p >= thresholds.LOG_LEVEL:
-            return [group]
-        part = found.candidate(group.kind, directions[i], projected[i, :], center, cut)
-        parts.append(part.with_log_p(group.cut.log_p))
-    return parts
+    if widest.values[0] <= thresholds.WIDE**2 * len(chosen):
+        return [members]
+    wide = widest.vectors[0]
+    direction = white.directions((np.sqrt(white.shrinkage) * wide)[None])
+    positive = table.project(mean, direction)[0, :] > float(wide @ offset)
+    return [members & positive, members & ~positive]
 
 
 def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Array) -> Array:
-    """Return Fisher's discriminant: the offset, times the inverse covariance of the kept rows.
+    """Multiply an offset by the inverse covariance of all kept rows: Fisher's discriminant.
 
-    The metric of a sample preconditions a few steps of conjugate gradients with all rows, one pass
-    each.
+    The metric of a sample preconditions a few steps of conjugate gradients, one pass each.
     """
-    d, m = len(offset), count(found.kept)
     if not white.sampled:
-        return unit(white.discriminant(offset))
-    weights = double(found.kept)
+        return white.discriminant(offset)
+    d, m, weights = len(offset), count(found.kept), double(found.kept)
 
     def covariance(v: Array) -> Array:
         image = oracle.table.moment(found.mean, weights, v[None], drift=False).image
@@ -376,7 +368,7 @@ def _discriminant(oracle: Oracle, found: SearchState, white: White, offset: Arra
         rtol=thresholds.DISCRIMINANT_ERROR,
         maxiter=thresholds.DISCRIMINANT_PASSES,
     )
-    return unit(solution)
+    return np.asarray(solution)
 
 
 def is_uneven(found: SearchState) -> bool:
@@ -412,7 +404,20 @@ def may_show_groups(projected: Rows) -> Mask:
     odd = (spreads <= 0.0) | tests.coincides(thin, 0.2)
     spreads = np.where(spreads > 0.0, spreads, 1.0)
     counts = _counts(projected, middles, spreads)
-    return np.asarray(odd | _may_be_skewed(counts, n) | _may_have_a_gap(counts.sum(axis=1)))
+    # One side may exceed its mirror image, for some cut within a bin.
+    beyond = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
+    mirrored = np.zeros_like(beyond)
+    mirrored[..., : -MARGIN - 1] = beyond[:, ::-1, MARGIN + 1 :]
+    pure = 1.0 + mirrored <= thresholds.GOOD_SHARE * beyond
+    log_p = np.where(pure, tests.log_binomial(beyond, mirrored), 0.0) + tests.log_cuts(n)
+    skewed = log_p.min(axis=(1, 2)) < np.log(thresholds.LEVEL)
+    # Consecutive bins between the quartile of the sizes and the largest are empty.
+    sizes = counts.sum(axis=1)
+    inside = np.cumsum(sizes, axis=1)
+    between = (inside > n / 4.0) & (inside < n)
+    unchanged = inside[:, GAP:] == inside[:, :-GAP]
+    gap = (unchanged & between[:, GAP:]).any(axis=1) | (sizes[:, -1] > 0.0)
+    return np.asarray(odd | skewed | gap)
 
 
 def _counts(values: Rows, middles: Array, spreads: Array) -> Array:
@@ -432,70 +437,3 @@ def _counts(values: Rows, middles: Array, spreads: Array) -> Array:
         flat = xp.reshape(view * n_bins + place, (-1,))
         counts += on_host(xp.bincount(flat, minlength=2 * k * n_bins))
     return counts.reshape(k, 2, n_bins)
-
-
-def _may_be_skewed(counts: Array, n: int) -> Mask:
-    """Return where one side may exceed its mirror image, for any cut within a bin."""
-    beyond = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
-    shift = MARGIN + 1
-    nothing = np.zeros((*beyond.shape[:-1], shift))
-    mirrored = np.concatenate([beyond[:, ::-1, shift:], nothing], axis=-1)
-    pure = 1.0 + mirrored <= thresholds.GOOD_SHARE * beyond
-    log_p = np.where(pure, tests.log_binomial(beyond, mirrored), 0.0) + tests.log_cuts(n)
-    return np.asarray(log_p.min(axis=(1, 2)) < np.log(thresholds.LEVEL))
-
-
-def _may_have_a_gap(counts: Array) -> Mask:
-    """Return where bins between the quartile of the sizes and the largest are empty."""
-    inside = np.cumsum(counts, axis=1)
-    total = inside[:, -1:]
-    between = (inside > total / 4.0) & (inside < total)
-    # Nothing was counted in `GAP` consecutive bins.
-    unchanged = inside[:, GAP:] == inside[:, :-GAP]
-    return np.asarray((unchanged & between[:, GAP:]).any(axis=1) | (counts[:, -1] > 0.0))
-
-
-# -- when to trust the tests ----------------------------------------------------------------------
-
-
-def is_noise(
-    values: Array,
-    n: int,
-    n_kept: int,
-    groups: Iterable[tuple[int, Array]],
-    to_gpu: Callable[[Array], Rows] = np.asarray,
-) -> bool:
-    """Return whether the rows that would be kept are noise about one center.
-
-    `values` holds the `n_kept` of n rows that would be kept, or some of them; `groups` the number
-    of rows of each group that would be removed, and some of these rows. The tests run where
-    `to_gpu` copies the values.
-    """
-    groups = list(groups)
-    varies = np.ptp(values, axis=0) > 0.0
-    d = int(varies.sum())
-    if not d or n_kept < max(60, 1000 / d):
-        return False
-    natural = n - n_kept > thresholds.FEW_SHARE * n
-    if natural and d < thresholds.MINORITY_COLUMNS:
-        return False
-    if any(k > thresholds.CLASS_SHARE * n and is_class(rows, values) for k, rows in groups):
-        return False
-    # A rare code in a column does not make rows bad, even if all of them would be removed.
-    code = values[0, ~varies]
-    if any((rows[:, ~varies] != code).any(axis=1).sum() > len(rows) / 2 for _, rows in groups):
-        return False
-    tested = to_gpu(values[:, varies])
-    with np.errstate(all="ignore"):
-        if not _is_symmetric_with_one_mode(tested):
-            return False
-        on_axes, divided = project_and_divide(tested)
-        return (
-            _is_symmetric_with_one_mode(on_axes)
-            and bimodality_ratio(divided, thresholds.CAREFUL_LEVEL) <= 1.0
-        )
-
-
-def _is_symmetric_with_one_mode(T: Rows) -> bool:
-    flatness = bimodality_ratio(T, thresholds.CAREFUL_LEVEL)
-    return max(skewness_ratio(T), flatness) <= 1.0

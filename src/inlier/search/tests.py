@@ -1,4 +1,4 @@
-"""Tests on one coordinate or on each column that assume no distribution of the good rows.
+"""Tests on one coordinate that assume no distribution of the good rows.
 
 Is a part of the rows a group of its own? A row enters by one number: how far out it lies in some
 direction, or from the center. Good rows may have any scale and any tail; they only have to be
@@ -12,9 +12,6 @@ p / h estimates the share of good rows among those removed. The logic is that of
 discovery rate (Benjamini and Hochberg 1995) with a mirror image as the null, as in Barber and
 Candes (2015). Clean data hardly ever reach the level of these tests.
 
-Are the rows symmetric, with one mode? Classes, skewed columns and bounded ones are ordinary, so a
-minority is evidence only beside rows that pass `skewness_ratio` and `bimodality_ratio`.
-
 All probabilities are logarithms. Nothing here reads the data.
 """
 
@@ -26,8 +23,8 @@ import numpy as np
 from scipy.special import chdtrc, gammaincc, ndtri
 
 from inlier._internal.arrays import (
+    among,
     any_true,
-    ascending_columns,
     blocks_in_cache,
     count,
     counting,
@@ -37,7 +34,6 @@ from inlier._internal.arrays import (
     lowest,
     median,
     namespace,
-    of_columns,
     on_host,
     pieces,
     total,
@@ -50,11 +46,6 @@ from inlier.search import thresholds
 GAUSSIAN_HALF = 2.65
 # Widths of the windows in which a second mode is searched for, as fractions of how far out it is.
 WIDTHS = np.linspace(0.15, 0.6, 6)
-# Standard deviations of three measures of skewness for Gaussian rows, times sqrt(n): by the
-# octiles, by the outer 3% (1.02, with an allowance for slightly heavier tails) and by the mean. And
-# how much farther apart than the octiles the outer 3% of Gaussian rows begin.
-OCTILE_ERROR, OUTER_ERROR, MEAN_ERROR = 1.07, 1.17, 0.7555
-GAUSSIAN_REACH = float(ndtri(0.97) / ndtri(0.875))
 
 
 @dataclass(frozen=True)
@@ -98,12 +89,12 @@ def centers(values: Rows) -> tuple[Array, Array, Array]:
     inside = (place >= first) & (place < first + (half - quarter))
     width = xp.min(xp.where(inside, widths, np.inf), axis=1, keepdims=True)
     spread = xp.where(width > smallest, spread, 0.0)
-    # or where only a few values occur at all.
-    steps = [
-        _steps(values[:, part.start : min(part.stop + 1, n)], smallest)
-        for part in _columns_of(values)
-    ]
-    distinct = 1.0 + sum(steps)
+    # or where only a few values occur at all, up to rounding.
+    distinct = 1.0
+    for part in _columns_of(values[:, 1:]):
+        some = values[:, part.start : part.stop + 1]
+        grows = double(some[:, 1:] - some[:, :-1] > smallest)
+        distinct = distinct + xp.sum(grows, axis=1, keepdims=True)
     spread = xp.where(distinct**2 > n, spread, 0.0)
     scaled = spread > 0.0
     reach = thresholds.CENTER_REACH * xp.where(scaled, spread, 1.0)
@@ -134,21 +125,15 @@ def _shortest_half(z: Rows) -> tuple[Rows, Rows, Rows]:
     return center, (least / half) ** 0.5 * GAUSSIAN_HALF, double(best)
 
 
-def _steps(values: Rows, smallest: Rows) -> Rows:
-    """Count the steps between neighbours that are no rounding."""
-    apart = double(values[:, 1:] - values[:, :-1] > smallest)
-    return namespace(values).sum(apart, axis=1, keepdims=True)
-
-
-def _parts(n: int) -> list[slice]:
-    """Divide many values into parts, because intermediate results are several times as large."""
-    return list(pieces(n, thresholds.AT_ONCE // 8))
-
-
 def _columns_of(values: Rows) -> Iterable[slice]:
-    """Divide the columns of an array likewise, on the host into parts that stay in the cache."""
+    """Divide the columns of an array: intermediate results are several times as large.
+
+    On the host into parts that stay in the cache.
+    """
     k, n = values.shape
-    return blocks_in_cache(n, k) if isinstance(values, np.ndarray) else _parts(n)
+    if isinstance(values, np.ndarray):
+        return blocks_in_cache(n, k)
+    return pieces(n, thresholds.AT_ONCE // 8)
 
 
 def _redescended(values: Rows, middle: Rows, center: Rows, reach: Rows, moves: Rows) -> Rows:
@@ -188,10 +173,6 @@ def log_binomial(more: Rows, fewer: Rows) -> Rows:
     return xp.where(more > fewer, bound, 0.0)
 
 
-def _log_coin(more: int, fewer: int) -> float:
-    return float(log_binomial(np.array([float(more)]), np.array([float(fewer)]))[0])
-
-
 def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...] = (1, -1)) -> Cut:
     """Test whether one side of ascending values exceeds its mirror image.
 
@@ -229,7 +210,7 @@ def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...
 def _first_pure(here: Rows, there: Rows, safely: float) -> int | None:
     """Return the first cut beyond which few rows are good, by their mirror image."""
     n = here.shape[0]
-    for part in _parts(n):
+    for part in pieces(n, thresholds.AT_ONCE // 8):
         beyond = n - part.start - counting(part.stop - part.start, here)
         pure = 1.0 + _at_least(there, here[part] - safely) <= thresholds.GOOD_SHARE * beyond
         if any_true(pure):
@@ -243,17 +224,10 @@ def _at_least(ascending: Rows, sizes: Rows) -> Rows:
     return ascending.shape[0] - double(namespace(sizes).searchsorted(ascending, sizes))
 
 
-def excess_test(values: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
-    """Return the center of values in any order, and the mirror test about it."""
-    return excess_of_ascending(namespace(values).sort(values), sides)
-
-
-def excess_of_ascending(ascending: Rows, sides: tuple[int, ...] = (1, -1)) -> tuple[float, Cut]:
-    """Return the same for values in ascending order."""
-    center, spread, error = centers(ascending[None, :])
-    if spread[0] == 0.0:
-        return float(center[0]), NOTHING
-    return float(center[0]), mirror_test(ascending, float(center[0]), float(error[0]), sides)
+def excess_test(ascending: Rows) -> tuple[float, Cut]:
+    """Return the center of ascending values, and the mirror test of those above it."""
+    center, spread, error = (float(one[0]) for one in centers(ascending[None, :]))
+    return center, mirror_test(ascending, center, error, sides=(1,)) if spread > 0.0 else NOTHING
 
 
 def gap_test(ascending: Rows) -> Cut:
@@ -267,11 +241,11 @@ def gap_test(ascending: Rows) -> Cut:
     xp = namespace(ascending)
     n = ascending.shape[0]
     # Copies of a row count as one size: their spacings of 0 would make any gap look large.
-    new = xp.concat([
-        ascending[:1] >= 0.0,
-        *(_grows(ascending[part.start : min(part.stop + 1, n)]) for part in _parts(n)),
-    ])  # fmt: skip
-    distinct = ascending if every(new) else ascending[new]
+    new = [ascending[:1] >= 0.0]
+    for part in pieces(n - 1, thresholds.AT_ONCE // 8):
+        some = ascending[part.start : part.stop + 1]
+        new.append(some[1:] - some[:-1] > 1e-9 * some[1:])  # not only by rounding
+    distinct = among(ascending, xp.concat(new))
     del new
     m = distinct.shape[0]
     half, quarter = m // 2, m // 4
@@ -297,17 +271,12 @@ def gap_test(ascending: Rows) -> Cut:
     return Cut(best + float(np.log(n_gaps - middle)), cut, 0, 0.0) if best < 0.0 else NOTHING
 
 
-def _grows(ascending: Rows) -> Rows:
-    """Return where a value is larger than the one before it, not only by rounding."""
-    return ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:]
-
-
 def _wide_gaps(distinct: Rows, middle: int) -> list[int]:
     """Return the gaps, of logarithms beyond the middle, that are half as wide as it is far away."""
     xp, found = namespace(distinct), []
     first, center = float(xp.log(distinct[0])), float(xp.log(distinct[middle]))
     start = max(middle, 4) + 1
-    for part in _parts(max(0, distinct.shape[0] - 1 - start)):
+    for part in pieces(max(0, distinct.shape[0] - 1 - start), thresholds.AT_ONCE // 8):
         logs = xp.log(distinct[start + part.start : start + part.stop + 1])
         spread = xp.clip(logs[:-1] - center, center - first, None)
         wide = on_host(xp.nonzero(logs[1:] - logs[:-1] > 0.5 * spread)[0])
@@ -384,7 +353,8 @@ def same_side(values: Rows, cut: Cut) -> float:
     Given how far out they lie, the sides of good rows are coin tosses.
     """
     right, left = count(values > cut.cut), count(values < -cut.cut)
-    return min(0.0, _log_coin(max(right, left), min(right, left)) + float(np.log(2.0)))
+    log_p = float(log_binomial(np.float64(max(right, left)), np.float64(min(right, left))))
+    return min(0.0, log_p + float(np.log(2.0)))
 
 
 def coherence(along: Rows) -> float:
@@ -396,7 +366,7 @@ def coherence(along: Rows) -> float:
     same, opposite = count(along > 0.0), count(along <= 0.0)
     if 1 + opposite > thresholds.GOOD_SHARE * same:
         return 0.0
-    return _log_coin(same, opposite)
+    return float(log_binomial(np.float64(same), np.float64(opposite)))
 
 
 def log_cuts(n: int) -> float:
@@ -419,64 +389,6 @@ def _widest_gap(ascending: Rows, beyond: Rows, worth: Rows) -> int:
     merit = xp.where(usable, merit, -np.inf)
     at = int(xp.argmax(merit))
     return at if float(merit[at]) > -np.inf else max(1, best)
-
-
-def skewness_ratio(T: Rows, strict: bool = True) -> float:
-    """Return the largest skewness of a column over its critical value; above 1 it is skewed.
-
-    Measured by the octiles and the outer 3%, which a few rows on one side cannot move; if strict,
-    by the mean as well, and with an allowance for heavy tails.
-    """
-    xp = namespace(T)
-    T = of_columns(T, on_host(xp.max(T, axis=0) > xp.min(T, axis=0)))
-    n, k = T.shape
-    if n < thresholds.FEWEST_ROWS or not k:
-        return 0.0
-    ascending, number = ascending_columns(T).T, np.full(k, n)
-    low, octile, middle, high, end = (
-        quantile_of_last(ascending, number, q) for q in (0.03, 0.125, 0.5, 0.875, 0.97)
-    )
-
-    def positive(x: Array) -> Array:
-        return np.where(x > 0.0, x, np.inf)
-
-    skewness = np.abs(high + octile - 2.0 * middle) / positive(high - octile) / OCTILE_ERROR
-    outer = np.abs(end + low - 2.0 * middle) / positive(end - low) / OUTER_ERROR
-    if strict:
-        # Outer quantiles vary with about the square of their reach: by 1.7 for t3, 1.4 for Laplace.
-        reach = (end - low) / positive(high - octile) / GAUSSIAN_REACH
-        outer /= np.maximum(reach, 1.0) ** 2
-        mean, deviation = on_host(xp.stack([xp.mean(T, axis=0), xp.std(T, axis=0)]))
-        shift = np.abs(mean - middle) / positive(deviation) / MEAN_ERROR
-        outer = np.maximum(outer, shift)
-    skewness = np.maximum(skewness, outer)
-    level = thresholds.CAREFUL_LEVEL if strict else thresholds.STRICT_LEVEL
-    return float(np.sqrt(n) * skewness.max() / -ndtri(level / 2.0 / k))
-
-
-def bimodality_ratio(T: Rows, level: float) -> float:
-    """Return the flatness of the flattest column over its critical value; above 1, several modes.
-
-    Measured by the kurtosis, which Anscombe and Glynn (1983) transform to a Gaussian variable: two
-    classes of similar size make it small.
-    """
-    xp = namespace(T)
-    T = of_columns(T, on_host(xp.std(T, axis=0) > 0.0))
-    n, k = T.shape
-    if n < thresholds.FEWEST_ROWS or not k:
-        return 0.0
-    squares = (T - xp.mean(T, axis=0)) ** 2
-    kurtosis = on_host(xp.mean(squares * squares, axis=0) / xp.mean(squares, axis=0) ** 2)
-    mean = 3.0 * (n - 1) / (n + 1)
-    variance = 24.0 * n * (n - 2) * (n - 3) / ((n + 1) ** 2 * (n + 3) * (n + 5))
-    x = (kurtosis - mean) / np.sqrt(variance)
-    skewness = 6.0 * (n * n - 5 * n + 2) / ((n + 7) * (n + 9))
-    skewness *= np.sqrt(6.0 * (n + 3) * (n + 5) / (n * (n - 2) * (n - 3)))
-    a = 6.0 + 8.0 / skewness * (2.0 / skewness + np.sqrt(1.0 + 4.0 / skewness**2))
-    # Clipped at the smallest kurtosis for which their formula holds.
-    denominator = np.maximum(1.0 + x * np.sqrt(2.0 / (a - 4.0)), 1e-6)
-    z = 1.0 - 2.0 / (9.0 * a) - np.cbrt((1.0 - 2.0 / a) / denominator)
-    return float((z / np.sqrt(2.0 / (9.0 * a))).min() / ndtri(level / k))
 
 
 def is_nearer_elsewhere(R: Array, along: Array, cut: float) -> bool:

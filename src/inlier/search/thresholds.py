@@ -14,6 +14,9 @@ SAMPLE_CELLS = 1 << 20  # of larger tables a sample of this many cells is tested
 SAMPLE_ROWS = 500  # but no fewer rows: fewer do not show the tails of the columns
 MOST_SAMPLE_CELLS = 1 << 25  # a sample that would need more cells is not drawn
 SEPARATED_ROWS = 1000  # rows in which separated groups are searched for
+MOST_NOISE_ROWS = 4000  # of which at most is asked whether they are noise about one center
+MOST_BEYOND = 2000  # rows that lie farther out than a sample lets expect, and are added to it
+SHOWN = 256  # columns, or sides of columns, that show as well as all what is usual
 
 # -- extreme and separated rows
 
@@ -24,6 +27,9 @@ CAREFUL_LEVEL = 1e-4  # of tests that are approximate, or on which whole groups 
 FEW_SHARE = 0.12  # share of the rows that counts as few; more may be a natural minority
 KEPT_SHARE = 0.55  # share of the rows that must be kept: a clear majority
 ROUNDS = 8  # rounds in which such rows are removed
+FAR = 1e6  # typical distances from which on the squares cost other rows their precision
+ABSURD = 1e3  # the same of symmetric rows: by Chebyshev's inequality one in a million is so far out
+ABSURD_SHARE = 0.05  # if more rows are, the typical distance is none
 
 # -- extreme cells
 
@@ -36,6 +42,8 @@ NARROW_CAP = 12.0  # and where many values are equal: most of the others may be 
 TIED_SHARE = 0.46  # most equal values that count: then the nearest third of the others is the unit
 GAP_LEVEL = 0.03  # chance for a clean table that a gap separates a cell: it costs less than a row
 INVERSE_DEGREES = np.linspace(0.0, 1.0, 11)  # of freedom, of the admitted laws: Gaussian to Cauchy
+CODE_ROWS, CODE_SHARE = 3, 0.01  # of the rows that share a value: fewer do not make it a code
+FARTHEST_SHARE = 0.05  # of the values of a side, which do not tell its law: they may be bad
 UNLIKE = 0.25  # sides that are unlike all others, in the weights of the laws
 COPIED_CELLS = 1 << 25  # of larger tables no copy is made: a row with an extreme cell is removed
 MANY_CELLS = 0.25  # share of the cells of a row; if more are extreme, the row is removed
@@ -48,6 +56,7 @@ EXTREME = 3.5, 1.5, 5.0  # smallest Gaussian size, ratio to the others, weight o
 LONG_SHARE = 0.04  # share of the rows from which on weaker conditions hold
 LONG = 3.0, 1.05, 10.0  # as EXTREME
 INNER_LEVELS = 0.25, 0.5  # quantiles of a side that tell its tail: half of it may be bad
+TAIL_ERROR = 2.0  # of the power of a side, times the root of the number of its values
 LONG_INFLATED = 1.5  # as INFLATED, for lengths, which sum many columns
 FEWEST_VALUES = 5  # with fewer values a side has no unit of its own: both sides share one
 FEWEST_LENGTHS = 30  # fewer rows do not tell what lengths are usual
@@ -55,7 +64,7 @@ WIDE_COLUMNS = 256  # from which on a table is wide; in others lengths are also 
 
 # -- separated groups
 
-FEW_LOG_P = float(np.log(1e-3))  # largest log of the chance for few rows in a compact cluster
+FEW_LOG_P = float(np.log(STRICT_LEVEL))  # largest log of the chance for a few close rows
 LARGE_LOG_P = float(np.log(1e-20))  # for all other groups
 FEW_RATIO = 1.35  # smallest separation ratio of few rows
 LARGE_RATIO = 1.5  # and of more
@@ -65,6 +74,10 @@ MINORITY_COLUMNS = 4  # in fewer columns, more than a few rows are a natural min
 ROUNDINGS = 3.0  # directions in which rows vary by fewer rounding steps are not tested
 UNIT_AXES = 8  # tested principal axes in the units of the columns
 WHITE_AXES = 40  # most tested principal axes of whitened rows
+PART_SHARE = 0.04  # smallest share of the rows of which the edge of a group is first looked for
+MODE_SHARE = 0.1  # the same of a second mode: in noise a smaller part is far out by chance
+FOREMOST = 16  # groups that are worth another turn of their direction
+MOVED_SHARE = 0.03  # share of a group by which its edge is moved into a wider gap
 
 # -- whether the kept rows are noise about one center
 
@@ -82,6 +95,7 @@ UNPOPULATED = 0.125  # largest part of a group half way between it and the cente
 MOST_GROUPS = 12  # rounds of the search; each but the last removes a group
 LARGE = 1.0 / 3.0  # if a larger share is removed, a group must be well separated
 TURNS = 3  # directions that are turned to the group that they show, and how often
+SETTLED_SHARE = 0.02  # of a group: if no more of its rows change, its direction has settled
 NOISE_ROUNDINGS = 8.0  # directions in which rows vary by fewer roundings are not tested
 
 # -- the metric of the kept rows
