@@ -368,8 +368,8 @@ class RobustMeanResult:
     def at(
         self,
         *,
-        threshold: float | None = None,
         contamination: float | None = None,
+        threshold: float | None = None,
     ) -> RobustMeanResult:
         """Move the cutoff without a new fit, by one of the arguments.
 
@@ -384,6 +384,7 @@ class RobustMeanResult:
         Returns
         -------
         RobustMeanResult
+            The answer with this cutoff.
         """
         if (threshold is None) == (contamination is None):
             raise ValueError("Give either threshold or contamination.")
