@@ -10,6 +10,7 @@ from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import (
     HuberRegressor,
     LinearRegression,
@@ -330,3 +331,12 @@ def test_few_rows_and_refusals():
         RobustFit(Ridge(), gradients="squared").fit(X, Y)
     with pytest.raises(ValueError, match=r"one label for each row, but has shape \(300, 2\)"):
         RobustFit(RidgeClassifier()).fit(X, np.column_stack([BAD, ~BAD]))
+
+
+def test_an_estimator_that_was_fitted_before_does_not_predict():
+    rows = np.random.default_rng(0).standard_normal((50, 2))
+    model = RobustFit(LinearRegression().fit(rows, rows[:, 0]))
+    with pytest.raises(NotFittedError, match="RobustFit"):
+        model.predict(rows)
+    assert not hasattr(model, "coef_")
+    assert hasattr(model.fit(rows, rows[:, 0]), "coef_")

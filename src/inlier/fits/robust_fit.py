@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import (
     _routing_enabled,
     process_routing,
 )
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from inlier._internal.typing import Array, Mask, Seed
 from inlier._internal.validation import fit_generator
@@ -232,10 +232,16 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
             raise AttributeError(
                 "result_ needs the data of the fit, which are not pickled: fit, or fit again."
             )
-        own = vars(self).get("estimator_", vars(self).get("estimator"))
+        fitted, own = vars(self).get("estimator_"), vars(self).get("estimator")
         if own is None or name.startswith(("_", "fit", "partial_fit", "set_")):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(own, name)
+        if fitted is not None:
+            return getattr(fitted, name)
+        if name.endswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no {name!r} before a fit")
+        found = getattr(own, name)
+        # The estimator may be fitted already, but not to the good rows.
+        return (lambda *_, **__: check_is_fitted(self, "estimator_")) if callable(found) else found
 
     def set_output(self, *, transform: Any = None) -> Self:
         """Set the container of `transform`, as scikit-learn's transformers do.
