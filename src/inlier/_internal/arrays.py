@@ -101,10 +101,12 @@ def mixed(mixing: Array, rows: Rows) -> Rows:
 
 
 def among(rows: Rows, mask: Rows) -> Rows:
-    """Select the masked columns of a k x n array; no copy if these are all."""
-    xp = namespace(rows)
+    """Select the masked columns of a k x n array, or values; no copy if these are all."""
     if every(mask):
         return rows
+    if rows.ndim == 1:  # takes no index beside the mask
+        return rows[mask]
+    xp = namespace(rows)
     return xp.take(rows, xp.nonzero(mask)[0], axis=-1)
 
 
