@@ -139,6 +139,12 @@ def repaired(X: np.ndarray) -> Answer:
     return replace(answer, location=inlier.robust_mean(X).location)
 
 
+def detected(name: str, X: np.ndarray) -> Any:
+    """A detector of PyOD with its defaults, fitted; with seed 0 where it has one."""
+    seed = {"random_state": 0} if name in ("IForest", "MCD") else {}
+    return getattr(importlib.import_module(f"pyod.models.{name.lower()}"), name)(**seed).fit(X)
+
+
 def rule_named(text: str | None) -> Rule:
     """The function behind "module:function", of the current folder first; ours without a name."""
     if not text:

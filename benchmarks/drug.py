@@ -15,6 +15,7 @@ import pandas as pd
 
 from inlier.research.datasets import Sample
 
+DATA = (Path("..") / "shared" / "data" / "sever" / "qsar.npz", ".npz file with X and y")
 SCALES = (1, 3, 8)
 FRACTIONS = (0.01, 0.02, 0.03, 0.05, 0.1)
 
@@ -52,9 +53,8 @@ def measure(
 
 def main(given: Sequence[str] | None = None) -> None:
     """Run, print, write."""
-    data = (Path("..") / "shared" / "data" / "sever" / "qsar.npz", ".npz file with X and y")
     seed = (0, "of the bad rows")
-    arguments = common.options(__doc__, "drug.md", given, data=data, seed=seed)
+    arguments = common.options(__doc__, "drug.md", given, data=DATA, seed=seed)
     if not arguments.data.is_file():
         raise SystemExit(f"no file {arguments.data}; name one: --data")
     with np.load(arguments.data) as content:

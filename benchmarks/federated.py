@@ -108,14 +108,19 @@ class Cell(NamedTuple):
     seed: int
 
 
-def run(cell: Cell) -> float:
-    """The accuracy in percent."""
-    n_bad = int(cell.fraction * cell.n)
-    setting = Setting(cell.n, n_bad, SPLITS[cell.split], cell.seed)
+def accuracy(method: str, setting: Setting, attack: str = "none") -> float:
+    """In percent."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rule = rule_of(cell.method, cell.n, n_bad)
-        return 100.0 * train(digits(), setting, ATTACKS.get(cell.attack), rule)
+        rule = rule_of(method, setting.n, setting.n_bad)
+        return 100.0 * train(digits(), setting, ATTACKS.get(attack), rule)
+
+
+def run(cell: Cell) -> float:
+    """The accuracy of a cell."""
+    n_bad = int(cell.fraction * cell.n)
+    setting = Setting(cell.n, n_bad, SPLITS[cell.split], cell.seed)
+    return accuracy(cell.method, setting, cell.attack)
 
 
 def run_or_recall(cell: Cell) -> float:
@@ -143,8 +148,8 @@ def measured(todo: Sequence[Cell], jobs: int) -> pd.DataFrame:
     """A line for each training."""
     accuracies = []
     with Pool(jobs) as pool:
-        for accuracy in pool.imap(run_or_recall, todo):
-            accuracies.append(accuracy)
+        for one in pool.imap(run_or_recall, todo):
+            accuracies.append(one)
             common.print_progress(f"{len(accuracies)} of {len(todo)}")
     return pd.DataFrame(todo, columns=Cell._fields).assign(accuracy=accuracies)
 
@@ -193,10 +198,7 @@ def minorities(seeds: int) -> str:
         line = {"minority": f"{minority} of 20"}
         for method in (OURS, "mean", "coordinate median"):
             settings = (Setting(20, 0, None, seed, minority) for seed in range(seeds))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = [train(digits(), s, None, rule_of(method, 20, 0)) for s in settings]
-            line[method] = f"{100.0 * np.mean(found):.0f}"
+            line[method] = f"{np.mean([accuracy(method, s) for s in settings]):.0f}"
         lines.append(line)
     return common.markdown(lines)
 

@@ -12,6 +12,7 @@ from typing import Any
 import common
 import numpy as np
 import pandas as pd
+from drug import DATA, attacked
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
@@ -59,11 +60,8 @@ def drug(path: Path, seed: int) -> pd.DataFrame:
     for setting, scale in DRUG.items():
         for fraction, sever in zip(FRACTIONS, SEVER[setting], strict=True):
             common.print_progress(f"drug {setting} {fraction}")
-            k = int(fraction * len(X))
-            d = X.T @ y / k
-            g = np.random.default_rng(seed).standard_normal((k, X.shape[1]))
-            bad = (d + np.linalg.norm(d) * g / (10 * np.sqrt(X.shape[1]))) / scale
-            A, b = np.vstack([X, bad]), np.append(y, np.full(k, -scale))
+            A = attacked(X, y, scale, fraction, np.random.default_rng(seed))
+            b = np.append(y, np.full(len(A) - len(X), -scale))
             auto = RobustFit(plain).fit(A, b)
             told = RobustFit(plain, contamination=fraction).fit(A, b)
             kept, gone = auto.support_[len(X) :].sum(), (~auto.support_[: len(X)]).sum()
@@ -380,14 +378,8 @@ def times() -> pd.DataFrame:
 
 
 def table(frame: pd.DataFrame, digits: int = 3) -> str:
-    def shown(value: object) -> object:
-        if isinstance(value, float):
-            return "-" if np.isnan(value) else f"{value:.{digits}f}"
-        return value
-
-    return common.markdown(
-        {k: shown(v) for k, v in row.items()} for row in frame.to_dict("records")
-    )
+    shown = frame.select_dtypes("float").map(f"{{:.{digits}f}}".format, na_action="ignore")
+    return common.markdown(frame.assign(**shown).fillna("-").to_dict("records"))
 
 
 def summary(frame: pd.DataFrame) -> str:
@@ -397,10 +389,9 @@ def summary(frame: pd.DataFrame) -> str:
 
 
 def draw(frame: pd.DataFrame, path: Path) -> None:
-    from matplotlib import pyplot
-
     kinds = list(dict.fromkeys(frame.how))
-    figure, axes = pyplot.subplots(1, len(kinds), figsize=(3 * len(kinds), 3), sharey=True)
+    with common.styled(3 * len(kinds), 3) as figure:
+        axes = figure.subplots(1, len(kinds), sharey=True)
     for axis, how in zip(axes, kinds, strict=True):
         part = frame[(frame.how == how) & (frame.method != "plain")]
         for method, some in part.groupby("method"):
@@ -412,16 +403,13 @@ def draw(frame: pd.DataFrame, path: Path) -> None:
         axis.set(title=how, xlabel="share of bad rows", yscale="log")
     axes[0].set_ylabel("error over the plain fit's")
     axes[-1].legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(path)
+    common.save(figure, path)
 
 
 def main(given: Sequence[str] | None = None) -> None:
     """Run, print, write."""
-    data = (Path("..") / "shared" / "data" / "sever" / "qsar.npz", ".npz file of the drug data")
-    arguments = common.options(
-        __doc__, "fits.md", given, data=data, seed=(7, "of all that is drawn")
-    )
+    of_all = (7, "of all that is drawn")
+    arguments = common.options(__doc__, "fits.md", given, data=DATA, seed=of_all)
     seed, sections = arguments.seed, {}
     if arguments.data.is_file():
         note = (

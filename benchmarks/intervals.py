@@ -29,51 +29,43 @@ EXTREME = 0.04
 FEW = 0.05
 
 
-# Rows from a seed.
-Draw = Callable[[int], Sample]
+# So many rows from a seed.
+Draw = Callable[[int, int], Sample]
 
 
-def lognormal(n: int) -> Draw:
+def lognormal(n: int, seed: int) -> Sample:
     """Skewed rows, none of them bad."""
-
-    def draw(seed: int) -> Sample:
-        X = np.exp(WIDTH * np.random.default_rng(seed).standard_normal((n, D)))
-        return Sample(X, np.zeros(n, dtype=bool))
-
-    return draw
+    X = np.exp(WIDTH * np.random.default_rng(seed).standard_normal((n, D)))
+    return Sample(X, np.zeros(n, dtype=bool))
 
 
-def extreme_cells(n: int) -> Draw:
+def extreme_cells(n: int, seed: int) -> Sample:
     """Gaussian rows with single entries that are 10 to 100 too large."""
-
-    def draw(seed: int) -> Sample:
-        rng = np.random.default_rng(seed)
-        X = rng.standard_normal((n, D))
-        wrong = rng.random((n, D)) < EXTREME
-        X[wrong] += rng.uniform(10.0, 100.0, int(wrong.sum()))
-        return Sample(X, wrong.any(axis=1))
-
-    return draw
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, D))
+    wrong = rng.random((n, D)) < EXTREME
+    X[wrong] += rng.uniform(10.0, 100.0, int(wrong.sum()))
+    return Sample(X, wrong.any(axis=1))
 
 
-def settings(d: int) -> dict[str, Callable[[int], Draw]]:
+def settings(d: int) -> dict[str, Draw]:
     """The paper's, by name."""
     return {
         f"Setting {kind.__name__[-1]}, alpha {alpha}": (
-            lambda n, kind=kind, alpha=alpha: kind(n, d, alpha).sample
+            lambda n, seed, kind=kind, alpha=alpha: kind(n, d, alpha).sample(seed)
         )
         for kind in (SettingA, SettingB)
         for alpha in (0.1, 0.3)
     }
 
 
-FEW_COLUMNS: dict[str, Callable[[int], Draw]] = {
-    "clean Gaussian": lambda n: Clean(n, D).sample,
-    "clean t5": lambda n: Clean(n, D, inliers=StudentT(5)).sample,
+FEW_COLUMNS: dict[str, Draw] = {
+    "clean Gaussian": lambda n, seed: Clean(n, D).sample(seed),
+    "clean t5": lambda n, seed: Clean(n, D, inliers=StudentT(5)).sample(seed),
     f"clean lognormal({WIDTH})": lognormal,
     **settings(D),
-    "cluster at 10 sigma, alpha 0.1": lambda n: Cluster(n, D, 0.1, 10).sample,
-    "cluster at 10 sigma, alpha 0.3": lambda n: Cluster(n, D, 0.3, 10).sample,
+    "cluster at 10 sigma, alpha 0.1": lambda n, seed: Cluster(n, D, 0.1, 10).sample(seed),
+    "cluster at 10 sigma, alpha 0.3": lambda n, seed: Cluster(n, D, 0.3, 10).sample(seed),
     f"extreme cells, {100 * EXTREME:g}% of them": extreme_cells,
 }
 
@@ -114,11 +106,11 @@ def why_short(mean: pd.Series, noise: float) -> str:
     return ", ".join(cause for cause, rows in causes.items() if rows >= FEW)
 
 
-def line_of(name: str, of_size: Callable[[int], Draw], n: int, draws: int) -> dict[str, object]:
+def line_of(name: str, drawn: Draw, n: int, draws: int) -> dict[str, object]:
     """One kind and number of rows."""
     common.print_progress(f"{name}, {n}")
-    truth = float(np.exp(WIDTH**2 / 2.0)) if of_size is lognormal else 0.0
-    done = pd.DataFrame(run(of_size(n)(seed), truth) for seed in range(draws)).astype(float)
+    truth = float(np.exp(WIDTH**2 / 2.0)) if drawn is lognormal else 0.0
+    done = pd.DataFrame(run(drawn(n, seed), truth) for seed in range(draws)).astype(float)
     mean = done.mean()
     # Of draws: columns of a draw are not independent.
     noise = done.held.std(ddof=0) / np.sqrt(draws)
@@ -138,10 +130,10 @@ def line_of(name: str, of_size: Callable[[int], Draw], n: int, draws: int) -> di
     }
 
 
-def table(kinds: dict[str, Callable[[int], Draw]], draws: int) -> str:
+def table(kinds: dict[str, Draw], draws: int) -> str:
     """Each kind with few, some and many rows."""
     cells = product(kinds.items(), SIZES)
-    return common.markdown(line_of(name, of_size, n, draws) for (name, of_size), n in cells)
+    return common.markdown(line_of(name, drawn, n, draws) for (name, drawn), n in cells)
 
 
 NOTE = """\

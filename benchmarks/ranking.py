@@ -13,9 +13,7 @@ others say of a set is kept in out/joblib.
 
 import warnings
 from collections.abc import Sequence
-from importlib import import_module
 from time import perf_counter
-from typing import Any
 
 import common
 import numpy as np
@@ -27,21 +25,10 @@ import inlier
 OURS = "inlier"
 SCORES = {"AUC": roc_auc_score, "AP": average_precision_score}
 # By the names of PyOD; with ", robust units" the table is standardised first.
-RIVALS: dict[str, dict[str, Any]] = {
-    "robust z": {},
-    "IForest": {"random_state": 0},
-    "COPOD": {},
-    "HBOS": {},
-    "KNN": {},
-    "KNN, robust units": {},
-    "ECOD": {},
-    "LOF": {},
-    "LOF, robust units": {},
-    "MCD": {"random_state": 0},
-    "PCA": {},
-    "OCSVM": {},
-    "OCSVM, robust units": {},
-}
+RIVALS = (
+    *("robust z", "IForest", "COPOD", "HBOS", "KNN", "KNN, robust units", "ECOD", "LOF"),
+    *("LOF, robust units", "MCD", "PCA", "OCSVM", "OCSVM, robust units"),
+)
 
 
 def in_robust_units(X: np.ndarray) -> np.ndarray:
@@ -57,8 +44,8 @@ def outlyingness(method: str, X: np.ndarray) -> np.ndarray:
     if method == "robust z":
         return np.linalg.norm(in_robust_units(X), axis=1)
     name, _, robust = method.partition(", ")
-    detector = getattr(import_module(f"pyod.models.{name.lower()}"), name)(**RIVALS[method])
-    return np.asarray(detector.fit(in_robust_units(X) if robust else X).decision_scores_)
+    found = common.detected(name, in_robust_units(X) if robust else X)
+    return np.asarray(found.decision_scores_)
 
 
 def scored(scores: np.ndarray, is_bad: np.ndarray) -> dict[str, float]:

@@ -24,6 +24,7 @@ import pandas as pd
 from common import print_progress
 from sklearn.exceptions import ConvergenceWarning
 
+from inlier.data import as_table
 from inlier.research import methods
 
 ALPHA = 0.2
@@ -55,20 +56,11 @@ class Data:
 
     @classmethod
     def of(cls, X: np.ndarray, good: np.ndarray) -> Data:
-        """From the Gram matrix of rows or columns, whichever are fewer, in blocks of the other."""
-        n, d = X.shape
-        n_good, k = int(good.sum()), min(n, d)
-        mean = X[good].mean(axis=0, dtype=np.float64)
-        gram = np.zeros((n_good, n_good) if n == k else (d, d))
-        step = max(1, (1 << 22) // k)
-        for start in range(0, max(n, d), step):
-            part = slice(start, start + step)
-            if n == k:
-                block = X[good, part] - mean[part]
-            else:
-                block = (X[part][good[part]] - mean).T
-            gram += block @ block.T
-        return cls(X, good, mean, float(np.linalg.eigvalsh(gram)[-1] / n_good) ** 0.5)
+        """From the Gram matrix of rows or columns, whichever are fewer."""
+        mean, rows = X[good].mean(axis=0, dtype=np.float64), as_table(X).take(good)
+        wide = rows.shape[0] < rows.shape[1]
+        gram = rows.gram(mean) if wide else rows.scatter(mean, rows.constant(1.0))[0]
+        return cls(X, good, mean, float(np.linalg.eigvalsh(gram)[-1] / good.sum()) ** 0.5)
 
     def error(self, location: np.ndarray) -> str:
         """Distance to the mean of the good rows."""

@@ -376,17 +376,15 @@ def thresholded(detector: str, threshold: str) -> common.Rule:
     """A detector of PyOD whose scores are cut by a threshold of PyThresh."""
 
     def rule(X: np.ndarray) -> Answer:
-        model = getattr(import_module(f"pyod.models.{detector.lower()}"), detector)
         cut = getattr(import_module(f"pythresh.thresholds.{threshold.lower()}"), threshold)
-        scores = model(random_state=0).fit(X).decision_scores_
-        return Answer.of_rows(X, cut().eval(scores) == 0)
+        return Answer.of_rows(X, cut().eval(common.detected(detector, X).decision_scores_) == 0)
 
     return rule
 
 
 def ecod(X: np.ndarray) -> Answer:
     """PyOD's, which always removes a tenth."""
-    return Answer.of_rows(X, import_module("pyod.models.ecod").ECOD().fit(X).labels_ == 0)
+    return Answer.of_rows(X, common.detected("ECOD", X).labels_ == 0)
 
 
 OURS = "inlier"
@@ -471,9 +469,7 @@ def scored(
         found["cells_found"] = float(out[wrong].mean()) if wrong.any() else np.nan
         found["cells_lost"] = float(out[~wrong].mean())
     # From the table without errors: a cell that is repaired counts.
-    mean, spread = before.mean(axis=0), before.std(axis=0)
-    off = (answer.location - mean)[spread > 0] / spread[spread > 0]
-    found["off"] = float(np.sqrt(np.mean(off**2)))
+    found["off"] = distance(answer.location, before)
     return found
 
 

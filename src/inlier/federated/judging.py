@@ -341,7 +341,8 @@ def clipped_mean(G: Array, weights: Array) -> Array:
 def sq_distances(G: Array) -> Array:
     """Return the squared distances between all clients."""
     squares = np.diag(G)
-    D: Array = np.maximum(squares[:, None] + squares - G - G.T, 0.0)
+    # Exactly symmetric, unlike some Gram matrices.
+    D: Array = np.maximum(squares[:, None] + squares - (G + G.T), 0.0)
     np.fill_diagonal(D, 0.0)
     return D
 

@@ -89,6 +89,13 @@ class Answer:
     message: str = ""
 
     @classmethod
+    def of_lowest(cls, scores: Array, count: int) -> Self:
+        """Return the answer that keeps the rows with the lowest scores."""
+        weights = np.zeros(len(scores))
+        weights[np.argsort(scores, kind="stable")[:count]] = 1.0
+        return cls(weights, scores)
+
+    @classmethod
     def gave_up(cls, weights: Array, scores: Array, n_iter: int, why: str = TOO_SMALL) -> Self:
         """Return the answer of a filter that would have to remove half of the rows."""
         message = f"Gave up: half of the rows would have to be removed {why}"

@@ -3,18 +3,8 @@
 import numpy as np
 
 from inlier._internal.typing import Array
+from inlier.federated.judging import sq_distances
 from inlier.research.baselines.base import Answer, Baseline, Run
-
-
-def sq_distances_between(run: Run) -> Array:
-    """Return the squared distances between all rows, n x n, in one pass."""
-    gram = run.table.gram(run.center)
-    squares = np.diag(gram).copy()
-    distances: Array = squares[:, None] + squares
-    distances -= gram + gram.T  # exactly symmetric, unlike some Gram matrices
-    np.maximum(distances, 0.0, out=distances)
-    np.fill_diagonal(distances, 0.0)
-    return distances
 
 
 def krum_scores(distances: Array, n_bad: int) -> Array:
@@ -22,11 +12,8 @@ def krum_scores(distances: Array, n_bad: int) -> Array:
     n = len(distances)
     # With fewer rows than Krum requires, use the nearest one.
     n_near = min(n - 1, max(1, n - n_bad - 2))
-    others = distances.copy()
-    np.fill_diagonal(others, np.inf)
-    others.partition(n_near - 1, axis=1)
-    scores: Array = others[:, :n_near].sum(axis=1)
-    return scores
+    others = np.where(np.eye(n, dtype=np.bool_), np.inf, distances)
+    return np.asarray(np.partition(others, n_near - 1, axis=1)[:, :n_near].sum(axis=1))
 
 
 class Krum(Baseline):
@@ -63,10 +50,8 @@ class Krum(Baseline):
         return 1
 
     def _estimate(self, run: Run) -> Answer:
-        scores = krum_scores(sq_distances_between(run), run.n_bad)
-        weights = np.zeros(run.n)
-        weights[np.argsort(scores, kind="stable")[: self._n_selected(run)]] = 1.0
-        return Answer(weights, scores)
+        scores = krum_scores(sq_distances(run.table.gram(run.center)), run.n_bad)
+        return Answer.of_lowest(scores, self._n_selected(run))
 
 
 class MultiKrum(Krum):

@@ -10,14 +10,7 @@ from scipy.stats import false_discovery_control, poisson
 from inlier._internal.typing import Array, Seed
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.eigenpairs import DENSE
-from inlier.research.baselines.base import (
-    MIN_SIGMA,
-    Answer,
-    Baseline,
-    Run,
-    Spread,
-    is_minority,
-)
+from inlier.research.baselines.base import MIN_SIGMA, Answer, Baseline, Run, Spread, is_minority
 
 
 class IterativeFiltering(Baseline):
@@ -366,7 +359,4 @@ class SpectralSignatures(Baseline):
 
     def _estimate(self, run: Run) -> Answer:
         scores = run.spread(np.ones(run.n)).projected ** 2
-        weights = np.ones(run.n)
-        kept = max(1, run.n - int(1.5 * run.n_bad))
-        weights[np.argsort(scores, kind="stable")[kept:]] = 0.0
-        return Answer(weights, scores)
+        return Answer.of_lowest(scores, max(1, run.n - int(1.5 * run.n_bad)))

@@ -138,10 +138,8 @@ class NormTrimmedMean(Baseline):
     alpha: float | None = None
 
     def _estimate(self, run: Run) -> Answer:
-        distances = run.table.sq_distances(run.table.median())
-        weights = np.ones(run.n)
-        weights[np.argsort(distances, kind="stable")[run.n - run.n_bad :]] = 0.0
-        return Answer(weights, np.sqrt(distances))
+        distances = np.sqrt(run.table.sq_distances(run.table.median()))
+        return Answer.of_lowest(distances, run.n - run.n_bad)
 
 
 # Minsker (2015), Corollary 4.1: the largest fraction of bad blocks.
@@ -221,7 +219,5 @@ class LeeValiant(Baseline):
 
     def _estimate(self, run: Run) -> Answer:
         center = run.center + column_medians(block_means(run, min(BLOCKS, run.n)))
-        distances = run.table.sq_distances(center)
-        weights = np.ones(run.n)
-        weights[np.argsort(distances, kind="stable")[run.n - run.n_bad :]] = 0.0
-        return Answer(weights, np.sqrt(distances))
+        distances = np.sqrt(run.table.sq_distances(center))
+        return Answer.of_lowest(distances, run.n - run.n_bad)
