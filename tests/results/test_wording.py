@@ -7,7 +7,7 @@ import inlier
 from inlier import WeakEvidenceWarning
 from inlier.research.datasets import Clean, SettingA, SettingB
 from inlier.results.explanation import explained
-from inlier.verdict import COMMAND_LINE, PYTHON, Doubt, Failure, Finding, Kind
+from inlier.verdict import Doubt, Failure, Finding, Kind
 from reference import contaminated
 from symmetric_fits import SETTINGS, fitted, no_warning, radius_by_hand, robust_mean
 
@@ -143,9 +143,7 @@ def test_the_settings_are_no_weak_evidence(setting):
         assert str(group).startswith(f"{group.size} rows")
 
 
-def test_every_finding_has_a_sentence_for_python_and_the_command_line():
+def test_every_finding_has_a_sentence():
     for kind in Kind:
-        sentence = kind.value
-        said = {Finding(kind, 3, 0.5).sentence(words) for words in (PYTHON, COMMAND_LINE)}
-        assert all(words.endswith(".") and "{" not in words for words in said)
-        assert len(said) == 1 + ("{words." in sentence or "{sigma}" in sentence)
+        said = str(Finding(kind, 3, 0.5))
+        assert said.endswith(".") and "{" not in said

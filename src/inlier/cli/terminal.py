@@ -22,8 +22,9 @@ from inlier.results.cells import CODE, Cell, reasons
 from inlier.results.explanation import Explanation, shortened
 from inlier.results.summary import Summary
 from inlier.results.wording import remarks
-from inlier.verdict import COMMAND_LINE
 
+# What a message says one can do, as it is done here.
+SPELLED = {"result.groups": "the groups", "result.keep": "--keep", "Pass sigma": "Give --sigma"}
 # Kinds of cells, codes and rows that are listed, at most.
 MOST_LISTED = 8
 # Characters of the names of columns that are on one line, at least.
@@ -128,7 +129,9 @@ def show(console: Output, fit: Fitted) -> None:
     if summary.is_plain and summary.worst:
         far = _listed_rows(summary, np.array([why.row for why in summary.worst[:3]]))
         console.print(printable(f"Farthest out, and kept: {far}."))
-    if said := remarks(result, COMMAND_LINE):
+    if said := remarks(result):
+        for in_python, here in SPELLED.items():
+            said = said.replace(in_python, here)
         label = "[yellow]Note:[/yellow] " if result._outcome.weak or not result.converged else ""
         console.print(label + printable(said))
     console.print(printable(summary.certificate.statement()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inlier.verdict import PYTHON, Doubt, Failure, Given, Kind, Remedies
+from inlier.verdict import Doubt, Failure, Given, Kind
 
 if TYPE_CHECKING:
     from inlier.results.result import RobustMeanResult
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def message(result: RobustMeanResult) -> str:
     """Return how a fit ended and, if not well, what to try."""
     outcome, certificate = result._outcome, result.certificate
-    said, about, doubts = _remarks(result, PYTHON)
+    said, about, doubts = _remarks(result)
     if not outcome.having(Failure):
         chosen = bool(outcome.having(Kind.CHOSEN))
         if outcome.searched or chosen or (outcome.having(Given) and not result._verdict.given):
@@ -26,9 +26,9 @@ def message(result: RobustMeanResult) -> str:
     return _joined(said, about, units)
 
 
-def remarks(result: RobustMeanResult, words: Remedies = PYTHON) -> str:
+def remarks(result: RobustMeanResult) -> str:
     """Return what the message says beyond numbers of rows, groups and the certificate."""
-    return _joined(*_remarks(result, words))
+    return _joined(*_remarks(result))
 
 
 def removed(result: RobustMeanResult) -> str:
@@ -48,7 +48,7 @@ def removed(result: RobustMeanResult) -> str:
     return said + seen
 
 
-def _remarks(result: RobustMeanResult, words: Remedies) -> tuple[str, str, str]:
+def _remarks(result: RobustMeanResult) -> tuple[str, str, str]:
     """Return what there is to report, what is said of cells and weights, and the doubts."""
     outcome, about = result._outcome, []
     doubts = outcome.having(Doubt)
@@ -62,8 +62,8 @@ def _remarks(result: RobustMeanResult, words: Remedies) -> tuple[str, str, str]:
             "Rows were judged with each counted once. The mean is weighted, with an effective size "
             f"of {result.details.effective_size:.4g} rows."
         )
-    said = _joined(*(one.sentence(words) for one in findings if one not in doubts))
-    return said, _joined(*about), _joined(*(one.sentence(words) for one in doubts))
+    said = _joined(*(str(one) for one in findings if one not in doubts))
+    return said, _joined(*about), _joined(*map(str, doubts))
 
 
 def _advice(result: RobustMeanResult) -> str:
