@@ -37,6 +37,7 @@ from inlier.given.trusted import Trusted, check_names, put_back, trusted_mask, w
 from inlier.l0.fit import Options, fit_with_sigma
 from inlier.linalg.centers import geometric_median
 from inlier.linalg.metrics import metric_of
+from inlier.results.building import built
 from inlier.results.grouped import GroupedResult, check_groups, taken
 from inlier.results.labels import Labels
 from inlier.results.result import RobustMeanResult
@@ -247,7 +248,7 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
             break
         table = table.ignoring(few)
     table.ascending = None
-    result = RobustMeanResult._of(frame, verdict, named_table(table, given), sample_weight)
+    result = built(frame, verdict, named_table(table, given), sample_weight)
     result = result._with_labels(Labels.of(given))
     if result.converged and sigma is None:
         if checked is not None:

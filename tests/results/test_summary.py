@@ -77,7 +77,7 @@ def test_one_pass_once(monkeypatch):
         _ = result.standard_error, result.confidence_interval(level), result._summary
     assert [table.n_passes for table in seen] == [1]
     assert result.details.n_passes == passes
-    assert "_mean_and_error" not in vars(copy.copy(result))
+    assert "_means" not in vars(copy.copy(result))
 
 
 def test_a_constant_column_has_no_error():

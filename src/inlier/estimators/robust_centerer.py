@@ -86,7 +86,7 @@ class RobustCenterer(OneToOneFeatureMixin, RowTransformer):
         self.location_, self.support_ = result._location, result.support
         self.scale_ = None
         if self.with_scaling:
-            deviation = result._deviation.astype(X.dtype)
+            deviation = result._means.deviation.astype(X.dtype)
             self.scale_ = np.where(deviation > 0.0, deviation, 1.0).astype(X.dtype)
         return self
 

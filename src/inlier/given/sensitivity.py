@@ -167,7 +167,7 @@ def _sigma(trimming: Trimming, j: int, mean: Array) -> float:
 
 def _most_moved(result: RobustMeanResult, offset: Array) -> tuple[str, ...]:
     """Return the names of the columns in which the mean moves most, in their standard errors."""
-    errors = result._mean_and_error[1]
+    errors = result._means.error
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = np.nan_to_num(np.abs(offset) / errors, posinf=np.finfo(float).max)
     first = np.argsort(-moved, kind="stable")[:COLUMNS]

@@ -31,7 +31,7 @@ MOST_REASONS = 12
 def page(
     answer: Summary | Sequence[tuple[str, Summary]],
     *,
-    title: str = "",
+    title: str | None = None,
     path: str | os.PathLike[str] | None = None,
     notes: Sequence[str] = (),
     source: str = "",
@@ -45,7 +45,7 @@ def page(
     ----------
     answer : Summary, or sequence of (str, Summary)
         What to explain; of groups their names and answers.
-    title : str
+    title : str, optional
         The name of the data.
     path : str or path, optional
         The file to write the page to.
@@ -54,7 +54,9 @@ def page(
     source : str
         Where the data are from.
     """
-    contents = None
+    if not isinstance(title, str | None):
+        raise ValueError(f"title must be a text, but is {title!r}.")
+    title, contents = (title or "").strip(), None
     if isinstance(answer, Summary):
         answers, description = {"": ("", answer)}, answer.message
         size = f"{numbers.counted(answer.n, 'row')}, {numbers.counted(answer.d, 'column')}"
@@ -85,7 +87,7 @@ def page(
 
     with style.context(PAGE_STYLE):
         html: str = template.render(
-            title=title.strip() and title,
+            title=title,
             source="" if source == title else source,
             size=size,
             description=description,

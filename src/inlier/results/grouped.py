@@ -57,7 +57,7 @@ class GroupedResult(Mapping[Any, RobustMeanResult]):
     @property
     def standard_error(self) -> Any:
         """Their standard errors."""
-        return self._by_group([one._mean_and_error[1] for one in self.values()])
+        return self._by_group([one._means.error for one in self.values()])
 
     @property
     def outliers(self) -> Any:

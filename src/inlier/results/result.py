@@ -7,21 +7,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.special import stdtrit
 
 from inlier._internal.arrays import any_true, count, double, like, namespace, on_host
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import check_number
-from inlier.data import Frame, Table, as_table
+from inlier.data import Table, as_table
 from inlier.data.checks import as_rows, named_table
 from inlier.results import choosing, wording
 from inlier.results.cells import Cell, extreme_cells
-from inlier.results.certificate import Certificate, certify_verdict, same_table
+from inlier.results.certificate import Certificate, same_table
 from inlier.results.details import Details
 from inlier.results.explanation import Explanation, explained
 from inlier.results.labels import Labels, labelled
 from inlier.results.outlyingness import RobustDistance, outlyingness, sample_of
-from inlier.results.weighting import bounds, effective_size, mean_and_error, mean_of
+from inlier.results.weighting import ColumnMeans, bounds, column_means, effective_size
 from inlier.verdict import (
     Finding,
     Group,
@@ -31,7 +30,6 @@ from inlier.verdict import (
     Outcome,
     Suspect,
     Verdict,
-    rule_of,
 )
 
 if TYPE_CHECKING:
@@ -91,58 +89,6 @@ class RobustMeanResult:
     _trusted: Mask | None = field(default=None, repr=False)
     _labels: Labels | None = field(default=None, repr=False)
     """Of a data frame."""
-
-    @classmethod
-    def _of(
-        cls, frame: Frame, verdict: Verdict, table: Table, sample_weight: Array | None
-    ) -> RobustMeanResult:
-        """Build the result of a fit, in the coordinates of the data."""
-
-        def on_device(rows: Rows) -> Rows:
-            return table.to_device(rows) if isinstance(rows, np.ndarray) else rows
-
-        support = on_device(frame.of_all_rows(verdict.kept, False))
-        indicator = verdict.indicator
-        if indicator is not None:
-            indicator = on_device(frame.of_all_rows(indicator, 1.0))
-        near, exact = verdict.mean, verdict.given or not verdict.groups
-        exact = exact and any_true(verdict.kept)  # else the indicator was rounded up
-        if frame.rotation is not None:
-            near, exact = frame.origin, False
-        if frame.metric is not None:
-            near, exact = frame.metric.restored(near[None])[0], False
-        mean = mean_of(table, support, indicator, near, sample_weight, exact)
-        groups = (*verdict.early, *(group.in_data(frame) for group in verdict.groups))
-        certificate = certify_verdict(verdict, frame, table, mean)
-        scores: Rows | None = None
-        if verdict.given:
-            rule: Multiplier | GroupRule = certificate.multiplier
-            if verdict.scores is not None and frame.complete and not verdict.rounded:
-                scores = on_device(verdict.scores)
-        else:
-            allowed = max(verdict.budget, verdict.least_budget)
-            rule = rule_of(groups, mean.once, allowed, frame.metric)
-        if scores is None and not table.in_memory:
-            # A file may be gone, and a cluster closed, when they are first used.
-            scores = rule.scores(table)
-        return cls(
-            location=table.to_device(mean.location.astype(table.dtype)),
-            support=support,
-            sigma=verdict.sigma,
-            certificate=certificate,
-            groups=groups,
-            suspects=tuple(replace(s, group=s.group.in_data(frame)) for s in verdict.suspects),
-            converged=verdict.converged,
-            _rule=rule,
-            _outcome=verdict.outcome,
-            _verdict=verdict,
-            _indicator=indicator,
-            _scores=scores,
-            _n_passes=table.n_passes,
-            _data=table,
-            _fingerprint=table.fingerprint(),
-            _sample_weight=sample_weight,
-        )
 
     def _with_labels(self, labels: Labels | None) -> RobustMeanResult:
         """Return the same result with labels for what there is by column and by row."""
@@ -265,7 +211,7 @@ class RobustMeanResult:
         that rows vary alike regardless of their weight: too large if heavy rows vary less than
         light ones, as means of more samples do, and too small if they vary more.
         """
-        return labelled(like(self._mean_and_error[1], self._location), self._labels)
+        return labelled(like(self._means.error, self._location), self._labels)
 
     @property
     def deviation(self) -> Any:
@@ -274,14 +220,7 @@ class RobustMeanResult:
         About the location, weighted as it is: with the sum of the weights in the denominator, the
         number of kept rows if there is no `sample_weight`. 0 if fewer than two have the cell.
         """
-        return labelled(like(self._deviation, self._location), self._labels)
-
-    @property
-    def _deviation(self) -> Array:
-        _, error, m = self._mean_and_error
-        deviation = np.zeros(len(m))
-        deviation[m > 1.0] = error[m > 1.0] * np.sqrt(m[m > 1.0] - 1.0)
-        return deviation
+        return labelled(like(self._means.deviation, self._location), self._labels)
 
     def confidence_interval(self, level: float = 0.95) -> Any:
         """Return a Student's t interval for the mean of the good rows in each column.
@@ -302,16 +241,7 @@ class RobustMeanResult:
             frame two of what `location` is.
         """
         level = check_number(level, "level", below=1.0)
-        mean, error, m = self._mean_and_error
-        # From the tail: (1 + level) / 2 is rounded to 1 where the level is nearly so.
-        reach = np.full(len(error), np.inf)
-        known = np.isfinite(error)
-        reach[known] = -stdtrit(m[known] - 1, (1.0 - level) / 2.0) * error[known]
-        # Where rows vary by less than the rounding of the location, that is still in the interval;
-        # where they do not vary, it is the interval.
-        location = on_host(self._location).astype(np.float64)
-        mean = np.where(error > 0.0, mean, location)
-        low, high = np.minimum(mean - reach, location), np.maximum(mean + reach, location)
+        low, high = self._means.interval(level, on_host(self._location).astype(np.float64))
         if self._labels is not None:
             return labelled(low, self._labels), labelled(high, self._labels)
         return like(np.stack([low, high]), self._location)
@@ -346,14 +276,12 @@ class RobustMeanResult:
             raise ValueError(
                 "guarantee counts each row once, but this result has a sample_weight: fit without."
             )
-        counted = np.round(self._mean_and_error[2])  # the effective size is rounded
-        table, kept = self._known_data(), on_host(self.support)
-        bound = bounds(table, kept, fraction, counted, self._deviation)
+        bound = bounds(self._known_data(), on_host(self.support), fraction, self._means)
         return labelled(like(bound, self._location), self._labels)
 
     @cached_property
-    def _mean_and_error(self) -> tuple[Array, Array, Array]:
-        """Of each column: the mean, not rounded, its standard error, and its effective size."""
+    def _means(self) -> ColumnMeans:
+        """The mean of each column, not rounded, and how sure it is."""
         weights = self._weights
         n_kept = count(self.support & (weights > 0.0))
         if n_kept < 2:
@@ -363,7 +291,7 @@ class RobustMeanResult:
                 f"{n_kept}: one row does not show how much rows vary."
             )
         center = on_host(self._location).astype(np.float64)
-        return mean_and_error(self._known_data(), weights, n_kept, center)
+        return column_means(self._known_data(), weights, n_kept, center)
 
     def at(
         self,
@@ -536,11 +464,9 @@ class RobustMeanResult:
         title : str, optional
             What the data are called.
         """
-        if title is not None and not isinstance(title, str):
-            raise ValueError(f"title must be a text, but is {title!r}.")
         from inlier.report import page
 
-        html: str = page(self._summary, title=title or "", path=path)
+        html: str = page(self._summary, title=title, path=path)
         return html
 
     def __str__(self) -> str:
@@ -553,7 +479,7 @@ class RobustMeanResult:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data, which may be larger than memory, and most of what is derived."""
-        made = ("_summary", "cells", "_mean_and_error", "_data", "sensitivity")
+        made = ("_summary", "cells", "_means", "_data", "sensitivity")
         state = {name: value for name, value in self.__dict__.items() if name not in made}
         return {
             **state,

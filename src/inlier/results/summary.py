@@ -225,7 +225,7 @@ def summarise(result: RobustMeanResult, n_worst: int = 10) -> Summary:
     error, deviation = np.full(d, np.nan), np.zeros(d)
     varies = count(result.support & (details.weights > 0.0)) > 1
     if varies:
-        error, deviation = result._mean_and_error[1], result._deviation
+        error, deviation = result._means.error, result._means.deviation
     large = n * d > MEDIAN_ELEMENTS
     group_shifts = [in_deviations(group.mean, robust, deviation) for group in result.groups]
     return Summary(

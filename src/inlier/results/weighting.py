@@ -9,15 +9,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
-from inlier._internal.arrays import (
-    any_true,
-    double,
-    evenly_spaced,
-    namespace,
-    on_host,
-    total,
-)
+from inlier._internal.arrays import any_true, double, evenly_spaced, namespace, on_host, total
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import fit_generator
 from inlier.data import Gaps, Table
@@ -85,13 +79,35 @@ def _in_double(table: Table, weights: Rows, near: Array) -> Array:
     return np.asarray(origin + table.squares(origin, weights)[1] / total(weights))
 
 
-def mean_and_error(
-    table: Table, weights: Rows, n_kept: int, center: Array
-) -> tuple[Array, Array, Array]:
-    """Compute the weighted mean of each column, its standard error and its effective size.
+class ColumnMeans(NamedTuple):
+    """The means of the columns over the kept rows, and how sure they are."""
 
-    In one pass about a point near the mean; infinite where fewer than two cells count.
-    """
+    mean: Array
+    error: Array
+    """Their standard errors; infinite where fewer than two cells count."""
+    size: Array
+    """Their effective sizes: the numbers of the cells that count, if there are no weights."""
+
+    @property
+    def deviation(self) -> Array:
+        """The standard deviations of the cells that count; 0 if they are fewer than two."""
+        deviation, some = np.zeros(len(self.size)), self.size > 1.0
+        deviation[some] = self.error[some] * np.sqrt(self.size[some] - 1.0)
+        return deviation
+
+    def interval(self, level: float, location: Array) -> tuple[Array, Array]:
+        """Return the ends of Student's t intervals, which hold the rounded means too."""
+        # From the tail: (1 + level) / 2 is rounded to 1 where the level is nearly so.
+        reach, known = np.full(len(self.error), np.inf), np.isfinite(self.error)
+        reach[known] = -stdtrit(self.size[known] - 1, (1.0 - level) / 2.0) * self.error[known]
+        # Where rows vary by less than the rounding of the location, that is still in the interval;
+        # where they do not vary, it is the interval.
+        mean = np.where(self.error > 0.0, self.mean, location)
+        return np.minimum(mean - reach, location), np.maximum(mean + reach, location)
+
+
+def column_means(table: Table, weights: Rows, n_kept: int, center: Array) -> ColumnMeans:
+    """Compute the weighted means of the columns in one pass about a point near them."""
     center, squares, drift, mass, mass_squared = table.observed_sums(weights, center)
     unit = np.ones(len(center))
     if len(tiny := _underflowing(table, weights, center, squares)):
@@ -110,7 +126,7 @@ def mean_and_error(
         # Rows too far away to square were kept, or put back; or one cell is all there is.
         about = np.where(np.isfinite(squares) & (m > 1.0), about, np.inf)
         error = np.sqrt(about / np.where(m > 1.0, m - 1.0, 1.0) / own)
-    return center + drift / own, error * unit, m
+    return ColumnMeans(center + drift / own, error * unit, m)
 
 
 def _underflowing(table: Table, weights: Rows, center: Array, squares: Array) -> Array:
@@ -129,15 +145,12 @@ def effective_size(weights: Array) -> float:
     return mass * (mass / float(weights @ weights)) if mass > 0.0 else 0.0
 
 
-def bounds(table: Table, kept: Mask, fraction: float, counted: Array, deviation: Array) -> Array:
-    """Bound how far the means of the good rows are from those of the cells that count.
-
-    `counted` are the numbers of these cells, and `deviation` their standard deviations.
-    """
-    n = table.shape[0]
+def bounds(table: Table, kept: Mask, fraction: float, means: ColumnMeans) -> Array:
+    """Bound how far the means of the good rows are from those of the cells that count."""
+    n, counted = table.shape[0], np.round(means.size)  # the effective size is rounded
     common = np.maximum(counted / n - fraction, 0.0)
     with np.errstate(divide="ignore"):
-        bound = np.where(common > 0.0, deviation * np.sqrt(fraction / common), np.inf)
+        bound = np.where(common > 0.0, means.deviation * np.sqrt(fraction / common), np.inf)
     some = np.flatnonzero((counted < n) & np.isfinite(bound))
     if len(some):
         missing = np.zeros(len(bound)) if table.gaps is None else table.gaps.counts
