@@ -198,7 +198,10 @@ def check_finite(block: Rows, name: str, first: int | None) -> None:
         where = "" if first is None else f", the first at row {first + i}, column {j}"
         kind = "NaN" if bool(xp.isnan(block[i, j])) else "infinity"
         # Baselines, sparse matrices, devices, files and clusters do not support missing cells.
-        known = " robust_mean takes NaN for a missing cell in arrays and data frames in memory."
+        known = (
+            ' robust_mean takes NaN for a missing cell with missing="auto", in arrays and data '
+            "frames in memory."
+        )
         raise ValueError(
             f"{name} contains NaN or infinity ({kind}{where}). Drop or impute such rows before "
             f"the fit.{known if kind == 'NaN' else ''}"
