@@ -21,7 +21,7 @@ from sklearn.linear_model import (
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -340,3 +340,15 @@ def test_an_estimator_that_was_fitted_before_does_not_predict():
         model.predict(rows)
     assert not hasattr(model, "coef_")
     assert hasattr(model.fit(rows, rows[:, 0]), "coef_")
+
+
+def test_gradients_are_explained_by_the_names_of_the_columns():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((100, 2)), columns=["age", "bmi"])
+    y = X["age"] + 3.0 + rng.standard_normal(100)
+    y[0] = 50.0
+    steps = [LinearRegression(), make_pipeline(StandardScaler(), Ridge())]
+    for model in (*steps, make_pipeline(FunctionTransformer(np.asarray), Ridge())):
+        why = RobustFit(model).fit(X, y).result_.explain(0)
+        assert why.columns is None or [*why.columns] == ["age", "bmi", "intercept"]
+        assert (why.columns is None) == ("functiontransformer" in str(model).lower())

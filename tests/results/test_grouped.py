@@ -124,3 +124,11 @@ def test_series_in_another_order_are_refused():
     pd.testing.assert_frame_equal(
         robust_mean(frame, groups=shuffled.loc[frame.index]).location, expected
     )
+
+
+def test_the_page_has_a_section_for_each_group(tmp_path):
+    pytest.importorskip("jinja2")
+    page = robust_mean(rows(), groups=LABELS).to_html(tmp_path / "page.html", title="sites")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    assert "3 groups, 200 rows" in page and "<title>sites" in page
+    assert all(f'href="#s{i}"' in page for i in range(3))

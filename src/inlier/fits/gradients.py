@@ -4,9 +4,9 @@ The gradient of a row in the coefficients is its derivative in the predictions t
 table of gradients is never formed: it is a table of derivatives, (n, outputs), and the rows of X.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -119,6 +119,19 @@ def final(estimator: Any, X: Any) -> tuple[Any, Any]:
     return estimator, X
 
 
+def feature_names(estimator: Any) -> Sequence[str] | None:
+    """Return the names of the columns that the last step of a fitted estimator has seen."""
+    if hasattr(estimator, "best_estimator_"):
+        return feature_names(estimator.best_estimator_)
+    if len(getattr(estimator, "steps", ())) > 1:
+        try:
+            return cast(Sequence[str], estimator[:-1].get_feature_names_out())
+        except (AttributeError, ValueError):  # of a step that knows no names
+            return None
+    last = estimator[-1] if hasattr(estimator, "steps") else estimator
+    return getattr(last, "feature_names_in_", None)
+
+
 def loss_of(model: Any) -> Loss:
     """Return the loss that a fitted linear model minimises over its rows, penalties aside."""
     if isinstance(model, SQUARED):
@@ -198,15 +211,18 @@ class Gradients:
     X: Any
     """Dense or sparse, (n, columns)."""
     intercept: bool
+    names: Sequence[str] | None = None
+    """Of the columns of X."""
 
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any) -> "Gradients":
         """Return the gradients of a fitted linear model, perhaps at the end of a pipeline."""
         model, X = final(estimator, X)
         loss = loss_of(model)
-        X = _array(X)
+        X, intercept = _array(X), bool(np.any(model.intercept_))
         derivatives = loss.derivative(linear_predictions(model, X), targets(model, y))
-        return cls(np.asarray(derivatives, dtype=np.float64), X, bool(np.any(model.intercept_)))
+        names = feature_names(estimator)
+        return cls(np.asarray(derivatives, dtype=np.float64), X, intercept, names)
 
     @classmethod
     def given(cls, table: Any, n: int) -> "Gradients":
@@ -221,6 +237,16 @@ class Gradients:
         if not np.isfinite(values).all():
             raise ValueError("gradients returned values that are not finite: check the loss.")
         return cls(np.ones((n, 1)), table, False)
+
+    @property
+    def columns(self) -> Sequence[str] | None:
+        """The names of the columns of `table`, if those of X have names."""
+        if self.names is None:
+            return None
+        own, outputs = [*self.names, *["intercept"] * self.intercept], self.derivatives.shape[1]
+        if outputs == 1:
+            return own
+        return [f"{name} in output {k}" for k in range(outputs) for name in own]
 
     def table(self) -> Any:
         """Return the gradients as a table of shape (n, outputs x columns), sparse where X is."""

@@ -291,4 +291,5 @@ def _certified(gradients: Gradients, support: Mask) -> RobustMeanResult:
     table, kept = gradients.table(), support.astype(np.float64)
     top = verified_top(as_table(table), kept, (kept @ table) / kept.sum(), None)
     sigma = float(np.sqrt(top.high / kept.sum()))
-    return robust_mean(table, sigma=sigma * (1.0 + 1e-6)) if sigma > 0.0 else robust_mean(table)
+    found = robust_mean(table, sigma=sigma * (1.0 + 1e-6)) if sigma > 0.0 else robust_mean(table)
+    return found.with_data(table, columns=gradients.columns)

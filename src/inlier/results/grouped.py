@@ -19,7 +19,8 @@ from inlier.results.result import RobustMeanResult
 class GroupedResult(Mapping[Any, RobustMeanResult]):
     """One result for each group of rows, by its label: ``grouped["a"]``, ``grouped.items()``.
 
-    It prints as a table, with a line for each group.
+    It prints as a table, with a line for each group; `to_html` writes a page with a section for
+    each.
 
     Attributes
     ----------
@@ -76,6 +77,22 @@ class GroupedResult(Mapping[Any, RobustMeanResult]):
         return frame.insert_column(
             0, library.Series("group" + "_" * ("group" in labels.columns), list(self))
         )
+
+    def to_html(self, path: Any = None, *, title: str | None = None) -> str:
+        """Write a page that explains the answers: one file that needs no network.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it.
+        title : str, optional
+            What the data are called.
+        """
+        from inlier.report import page
+
+        answers = [(str(label), one._summary) for label, one in self.items()]
+        html: str = page(answers, title=title, path=path)
+        return html
 
     def __str__(self) -> str:
         heads = ("group", "rows", "removed", "cells set aside")
