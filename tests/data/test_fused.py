@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from inlier.data import Fences, TailLength, as_table
+from inlier.data import Fences, ManyCells, TailLength, as_table
 from inlier.data.passes import fused_kernels
 
 torch = pytest.importorskip("torch")
@@ -78,6 +78,7 @@ def test_sizes_agree_with_double_precision(shift):
         TailLength(center, unit, power),
         TailLength(center, unit, power, np.eye(137)),
         Fences(center, unit[0], *fences),
+        ManyCells(center, unit[0], *fences, least=3.0),
     ):
         found = table.measured(measure).cpu().numpy()
         np.testing.assert_allclose(found, measure(double), rtol=1e-4, atol=1e-4)
