@@ -31,8 +31,7 @@ class Loss:
     """(n, outputs)."""
 
 
-def _squared() -> Loss:
-    return Loss(lambda f, y: ((f - y) ** 2).sum(axis=1) / 2.0, lambda f, y: f - y)
+SQUARED = Loss(lambda f, y: ((f - y) ** 2).sum(axis=1) / 2.0, lambda f, y: f - y)
 
 
 def _huber(width: float) -> Loss:
@@ -43,15 +42,15 @@ def _huber(width: float) -> Loss:
     return Loss(value, lambda f, y: np.clip(f - y, -width, width))
 
 
-def _insensitive(width: float, power: int) -> Loss:
+def _insensitive(width: float, squared: bool) -> Loss:
     def beyond(f: Array, y: Array) -> Array:
         return np.asarray(np.maximum(np.abs(f - y) - width, 0.0))
 
     def slope(f: Array, y: Array) -> Array:
-        size = 2.0 * beyond(f, y) if power == 2 else np.abs(f - y) >= width * (1.0 - AT_KINK)
+        size = 2.0 * beyond(f, y) if squared else np.abs(f - y) >= width * (1.0 - AT_KINK)
         return np.asarray(np.sign(f - y) * size)
 
-    return Loss(lambda f, y: (beyond(f, y) ** power).sum(axis=1), slope)
+    return Loss(lambda f, y: (beyond(f, y) ** (1 + squared)).sum(axis=1), slope)
 
 
 def _pinball(quantile: float) -> Loss:
@@ -102,11 +101,35 @@ MARGIN = {
 MULTINOMIAL = Loss(
     lambda f, y: -(y * log_softmax(f, axis=1)).sum(axis=1), lambda f, y: softmax(f, axis=1) - y
 )
-SQUARED = (
-    linear_model.LinearRegression, linear_model.Ridge, linear_model.RidgeCV, linear_model.Lasso,
-    linear_model.LassoCV, linear_model.ElasticNet, linear_model.ElasticNetCV,
-    linear_model.BayesianRidge, linear_model.Lars, linear_model.LassoLars,
-)  # fmt: skip
+# By model; None where its options ask for another loss, or another link.
+LOSSES: dict[tuple[type, ...], Callable[[Any], Loss | None]] = {
+    (
+        linear_model.LinearRegression, linear_model.Ridge, linear_model.RidgeCV,
+        linear_model.Lasso, linear_model.LassoCV, linear_model.ElasticNet,
+        linear_model.ElasticNetCV, linear_model.BayesianRidge, linear_model.Lars,
+        linear_model.LassoLars, linear_model.RidgeClassifier, linear_model.RidgeClassifierCV,
+    ): lambda model: SQUARED,
+    (linear_model.HuberRegressor,): lambda model: _huber(model.epsilon * model.scale_),
+    (linear_model.QuantileRegressor,): lambda model: _pinball(model.quantile),
+    (linear_model.PoissonRegressor,): lambda model: _tweedie(1.0),
+    (linear_model.GammaRegressor,): lambda model: _tweedie(2.0),
+    (linear_model.TweedieRegressor,): lambda model: (
+        _tweedie(model.power) if model.link == "log" or (model.link == "auto" and model.power)
+        else None
+    ),
+    (linear_model.LogisticRegression,): lambda model: (
+        MARGIN["log_loss"] if len(model.classes_) == 2 or model.solver == "liblinear"
+        else MULTINOMIAL
+    ),
+    (svm.LinearSVC,): lambda model: MARGIN[model.loss] if model.multi_class == "ovr" else None,
+    (svm.LinearSVR,): lambda model: _insensitive(model.epsilon, "squared" in model.loss),
+    (linear_model.SGDClassifier, linear_model.Perceptron): lambda model: MARGIN.get(model.loss),
+    (linear_model.SGDRegressor,): lambda model: (
+        SQUARED if model.loss == "squared_error"
+        else _huber(model.epsilon) if model.loss == "huber"
+        else _insensitive(model.epsilon, "squared" in model.loss)
+    ),
+}  # fmt: skip
 
 
 def final(estimator: Any, X: Any) -> tuple[Any, Any]:
@@ -134,45 +157,10 @@ def feature_names(estimator: Any) -> Sequence[str] | None:
 
 def loss_of(model: Any) -> Loss:
     """Return the loss that a fitted linear model minimises over its rows, penalties aside."""
-    if isinstance(model, SQUARED):
-        return _squared()
-    if isinstance(model, linear_model.HuberRegressor):
-        return _huber(model.epsilon * model.scale_)
-    if isinstance(model, linear_model.QuantileRegressor):
-        return _pinball(model.quantile)
-    if isinstance(model, linear_model.TweedieRegressor) and model.link not in ("auto", "log"):
-        raise _unknown(model)
-    if isinstance(model, linear_model.PoissonRegressor):
-        return _tweedie(1.0)
-    if isinstance(model, linear_model.GammaRegressor):
-        return _tweedie(2.0)
-    if isinstance(model, linear_model.TweedieRegressor) and (model.power or model.link == "log"):
-        return _tweedie(model.power)
-    if isinstance(model, linear_model.LogisticRegression):
-        binary = len(model.classes_) == 2 or model.solver == "liblinear"
-        return MARGIN["log_loss"] if binary else MULTINOMIAL
-    if isinstance(model, linear_model.RidgeClassifier | linear_model.RidgeClassifierCV):
-        return _squared()
-    if isinstance(model, svm.LinearSVC) and model.multi_class == "ovr":
-        return MARGIN[model.loss]
-    if isinstance(model, svm.LinearSVR):
-        power = 1 if model.loss == "epsilon_insensitive" else 2
-        return _insensitive(model.epsilon, power)
-    if isinstance(model, linear_model.SGDClassifier) and model.loss in MARGIN:
-        return MARGIN[model.loss]
-    if isinstance(model, linear_model.Perceptron):
-        return MARGIN["perceptron"]
-    if isinstance(model, linear_model.SGDRegressor):
-        if model.loss == "squared_error":
-            return _squared()
-        if model.loss == "huber":
-            return _huber(model.epsilon)
-        return _insensitive(model.epsilon, 2 if model.loss.startswith("squared") else 1)
-    raise _unknown(model)
-
-
-def _unknown(model: Any) -> TypeError:
-    return TypeError(
+    for models, known in LOSSES.items():
+        if isinstance(model, models) and (loss := known(model)) is not None:
+            return loss
+    raise TypeError(
         f"The gradients of {type(model).__name__} are not known here. Pass gradients=, a function "
         "of the fitted estimator, X and y that returns an array or a sparse matrix with one row "
         "for each row of X; for a network, inlier.fits.torch_gradients computes one."

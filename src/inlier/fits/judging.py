@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import chdtri, ndtr, ndtri
+from scipy.special import chdtri, ndtr, ndtri, softmax
 
 from inlier._internal.typing import Array, Mask
 
@@ -83,7 +83,7 @@ def judged_labels(scores: Array, labels: Array, reference: Mask | None) -> tuple
 
         def mean_loss(p: Array) -> tuple[float, Array]:
             shares = p[k + 1 :]
-            chances = _softmax(np.exp(p[0]) * known + p[1 : k + 1, None])
+            chances = softmax(np.exp(p[0]) * known + p[1 : k + 1, None], axis=0)
             chance, rest = (chances * indicators).sum(axis=0), 1.0 - shares.sum()
             total = np.maximum(rest * chance + shares[own], 1e-300)
             off = (chances - indicators) * (rest * chance / total)
@@ -113,7 +113,7 @@ def judged_labels(scores: Array, labels: Array, reference: Mask | None) -> tuple
     if 2.0 * n * (alone.fun - mixed.fun) <= chdtri(k, CHANCE):
         return np.ones(n), np.zeros(n, dtype=np.bool_)
     slope, offsets, shares = mixed.x[0], mixed.x[1 : k + 1], mixed.x[k + 1 :]
-    chances = _softmax(np.exp(slope) * scores + offsets[:, None])
+    chances = softmax(np.exp(slope) * scores + offsets[:, None], axis=0)
     chance = (chances * truth).sum(axis=0)
     pull = ((truth - chances) * scores).sum(axis=0)  # of each row on the slope, were it good
     if reference is not None:
@@ -125,12 +125,6 @@ def judged_labels(scores: Array, labels: Array, reference: Mask | None) -> tuple
     if reference is not None:
         leave &= ~reference
     return np.where(chances <= chance, chances, 0.0).sum(axis=0), leave
-
-
-def _softmax(f: Array) -> Array:
-    """Return the probabilities of each column."""
-    e = np.exp(f - f.max(axis=0))
-    return np.asarray(e / e.sum(axis=0))
 
 
 def false_discoveries(p_values: Array) -> Mask:
