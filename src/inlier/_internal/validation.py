@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from inlier._internal.arrays import dtype_name, namespace, on_host
+from inlier._internal.arrays import dtype_name, is_real, namespace, on_host
 from inlier._internal.typing import Array, Rows
 
 # Budgets between this and its inverse leave room for products in double precision.
@@ -73,6 +73,32 @@ def as_array(X: Any, name: str) -> Array:
         ) from None
     check_times(array, name)
     return numeric
+
+
+def check_rows_of_numbers(X: Any, name: str, stored: bool = False) -> None:
+    """Raise if an array, of any library or `stored` in a file, is no table of real numbers."""
+    if len(X.shape) != 2:
+        how = "store it with two axes" if stored else f"pass {name}.reshape(-1, 1)"
+        single = len(X.shape) == 1 and X.shape[0] > 0
+        raise ValueError(
+            f"{name} must be a table with rows and columns, but has shape {X.shape}."
+            + f" For a single column {how}." * single
+        )
+    if not is_real(X):
+        raise ValueError(
+            f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
+            "columns first."
+        )
+
+
+def check_size(X: Any, name: str, least_rows: int = 2) -> None:
+    """Raise if a table has no column, or too few rows."""
+    n, d = X.shape
+    if n < least_rows or d < 1:
+        raise ValueError(
+            f"{name} must have at least {least_rows} rows and 1 column, but has "
+            f"{n} {'row' if n == 1 else 'rows'} and {d} {'column' if d == 1 else 'columns'}."
+        )
 
 
 def check_number(

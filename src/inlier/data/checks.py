@@ -11,12 +11,14 @@ import numpy as np
 from array_api_compat import is_torch_array
 from scipy.sparse import issparse
 
-from inlier._internal.arrays import blocks_of, dtype_name, highest, is_real, median, pieces
+from inlier._internal.arrays import blocks_of, highest, median, pieces
 from inlier._internal.typing import Array, Mask, Rows
 from inlier._internal.validation import (
     are_times,
     as_array,
     check_finite,
+    check_rows_of_numbers,
+    check_size,
     check_times,
     is_device_array,
 )
@@ -142,24 +144,8 @@ def check_table(
         _check_device_array(X, name)
         if hasattr(X, "detach"):  # a fit is not differentiated
             X = X.detach()
-    if X.ndim != 2:
-        raise ValueError(
-            f"{name} must be a table with rows and columns, but has shape {X.shape}."
-            + f" For a single column pass {name}.reshape(-1, 1)." * (X.ndim == 1 and X.size > 0)
-        )
-    n, d = X.shape
-    if n < least_rows or d < 1:
-        raise ValueError(
-            f"{name} must have at least {least_rows} rows and 1 column, but has "
-            f"{n} {'row' if n == 1 else 'rows'} and {d} {'column' if d == 1 else 'columns'}."
-        )
-    if dtype_name(X) == "object":
-        X = as_array(X, name).reshape(n, d)
-    if not is_real(X):
-        raise ValueError(
-            f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
-            "columns first."
-        )
+    check_rows_of_numbers(X, name)
+    check_size(X, name, least_rows)
     if missing == "auto" and isinstance(X, np.ndarray):
         where = find_missing(X, name)
         names = None if columns is None else tuple(str(column) for column in columns)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from inlier._internal.arrays import is_real, pieces, working_precision
+from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.optional import optional
 from inlier._internal.typing import Array
-from inlier._internal.validation import check_finite
+from inlier._internal.validation import check_finite, check_rows_of_numbers
 from inlier.data.arrays import DenseTable
 from inlier.data.base import Metric, Table
 from inlier.data.checks import other_columns, refuse_columns
@@ -81,16 +81,7 @@ def _as_array(X: Any, name: str) -> Any:
             f"{name} must be a two-dimensional Dask array or a Dask dataframe, but is a "
             f"{type(X).__name__}. Convert a column with to_frame(), a bag with to_dataframe()."
         )
-    if array.ndim != 2:
-        raise ValueError(
-            f"{name} must be a table with rows and columns, but has shape {array.shape}. For a "
-            f"single column pass {name}.reshape(-1, 1)."
-        )
-    if not is_real(array):
-        raise ValueError(
-            f"{name} must hold real numbers, but has dtype {array.dtype}. Select or encode the "
-            "numeric columns first."
-        )
+    check_rows_of_numbers(array, name)
     if array.shape[1] == 0 or np.isnan(array.shape[1]):
         raise ValueError(
             f"{name} must have at least 1 column, and a known number of them, but has shape "

@@ -17,13 +17,17 @@ import numpy as np
 from inlier._internal.arrays import pieces, working_precision
 from inlier._internal.progress import watched
 from inlier._internal.typing import Array, Mask, Rows
-from inlier._internal.validation import check_finite, check_whole
+from inlier._internal.validation import (
+    check_finite,
+    check_rows_of_numbers,
+    check_size,
+    check_whole,
+)
 from inlier.data.arrays import DenseTable, run_blocks
 from inlier.data.base import Metric, Table
 from inlier.data.checks import MEMORY
 from inlier.data.passes import BlockTable, Pass, kept_among
 from inlier.data.sources import Source, open_source
-from inlier.data.sources.base import check_table
 
 # Large enough for a disk, small enough to be in the shared cache still when it is computed with.
 READ_BYTES = 1 << 23
@@ -44,12 +48,9 @@ class FileTable(BlockTable):
     def __init__(
         self, source: Source, name: str = "X", memory: int = MEMORY, checked: bool = False
     ) -> None:
-        check_table(source, name)
+        check_rows_of_numbers(source, name, stored=True)
+        check_size(source, name)
         n, d = source.shape
-        if n < 2 or d < 1:
-            raise ValueError(
-                f"{name} must have at least 2 rows and 1 column, but has {n} rows and {d} columns."
-            )
         super().__init__((n, d), working_precision(source.dtype.name))
         if memory < ENTRY_BYTES * d:
             raise ValueError(

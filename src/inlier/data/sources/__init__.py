@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from inlier._internal.validation import check_rows_of_numbers
 from inlier.data.sources import arrays, arrow, records, text
-from inlier.data.sources.base import Source, as_source, check_table, reading
+from inlier.data.sources.base import Source, as_source, reading
 from inlier.data.sources.content import Content
 from inlier.data.sources.location import MAX_BYTES, ZIP, Location, locate, split_key
 from inlier.data.sources.options import ReadOptions
@@ -74,7 +75,7 @@ def open_source(X: Any, name: str, max_bytes: int = MAX_BYTES) -> Source:
         location = locate(path, max_bytes, f"{name}={path!r}", "memory")
         found = _load(location, ReadOptions(key=key))
         found = found if isinstance(found, Source) else found.source(str(location))
-        check_table(found, str(location))
+        check_rows_of_numbers(found, str(location), stored=True)
         return found
     if isinstance(X, np.memmap):
         return as_source(X)

@@ -100,20 +100,6 @@ def blocks_of(X: Array | Source) -> Iterator[Array]:
         yield from (X[rows] for rows in pieces(n, height))
 
 
-def check_table(X: Any, name: str) -> None:
-    """Raise if an array is not a table of real numbers."""
-    if len(X.shape) != 2:
-        raise ValueError(
-            f"{name} must be a table with rows and columns, but has shape {X.shape}. Store it with "
-            "two dimensions."
-        )
-    if X.dtype.kind not in "buif":
-        raise ValueError(
-            f"{name} must hold real numbers, but has dtype {X.dtype}. Select or encode the numeric "
-            "columns first."
-        )
-
-
 def package(module: str, extra: str = "files") -> Any:
     """Import a module that reads or writes some format."""
     return optional(module, "To read or write such a file", extra)

@@ -7,12 +7,12 @@ import numpy as np
 
 from inlier._internal.arrays import working_precision
 from inlier._internal.typing import Array
+from inlier._internal.validation import check_rows_of_numbers
 from inlier.data.sources.base import (
     Source,
     arrow,
     as_source,
     blocks_of,
-    check_table,
     listed,
     spooled,
 )
@@ -101,7 +101,7 @@ class Content:
     @classmethod
     def of_array(cls, array: Source, location: Location, options: ReadOptions) -> "Content":
         """Return the columns of an array, which stays where it is."""
-        check_table(array, location.label)
+        check_rows_of_numbers(array, location.label, stored=True)
         n, d = array.shape
         location.check_size(d * (array.dtype.itemsize + NAME_BYTES))  # a header may announce any d
         # Of the floating point types, Arrow knows those of at most 8 bytes.
