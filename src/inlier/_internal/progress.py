@@ -37,11 +37,8 @@ def watched(blocks: Any, n: int, n_passes: int) -> Any:
 
 
 @contextmanager
-def bar(shown: bool, text: str = "") -> Iterator[Callable[[str | None, float | None], None]]:
-    """Show a bar on the standard error; yield what gives it a text and the part that is done.
-
-    What is None stays as it is.
-    """
+def bar(shown: bool) -> Iterator[Callable[[str, float], None]]:
+    """Show a bar on the standard error; yield what gives it a text and the part that is done."""
     if not shown:
         yield lambda text, part: None
         return
@@ -50,7 +47,5 @@ def bar(shown: bool, text: str = "") -> Iterator[Callable[[str | None, float | N
     from rich.markup import escape
 
     with rich.Progress(console=Console(stderr=True), transient=True) as display:
-        task = display.add_task(escape(text), total=1.0)
-        yield lambda text, part: display.update(
-            task, description=None if text is None else escape(text), completed=part
-        )
+        task = display.add_task("", total=1.0)
+        yield lambda text, part: display.update(task, description=escape(text), completed=part)
