@@ -115,10 +115,10 @@ def test_options_of_a_streamed_file(tmp_path, name):
     for field in ("rows", "names", "groups", "weights"):
         np.testing.assert_array_equal(getattr(streamed, field), getattr(loaded, field))
     np.testing.assert_array_equal(loaded.weights, frame["w"].drop([3, 77]))
-    np.testing.assert_array_equal(streamed.head(600), loaded.X)
-    south = np.flatnonzero(loaded.groups == "south")
-    part = streamed.take(south)
-    np.testing.assert_array_equal(part.fetch(np.arange(len(south))), loaded.X[south])
+    np.testing.assert_array_equal(streamed.X.fetch(np.arange(498)), loaded.X)
+    south = loaded.groups == "south"
+    part = streamed.X.take(south)
+    np.testing.assert_array_equal(part.fetch(np.arange(south.sum())), loaded.X[south])
     kept = rng.random(len(loaded.rows)) < 0.5
     for target in ("out.csv", "out.tsv", "out.parquet", "out.feather"):
         write(loaded, kept, tmp_path / f"loaded-{target}")

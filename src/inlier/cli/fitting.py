@@ -9,7 +9,7 @@ import numpy as np
 
 from inlier._internal.typing import Array
 from inlier.api import robust_mean
-from inlier.data import Table
+from inlier.data import as_table
 from inlier.data.base import RowNumbers
 from inlier.data.sources.base import listed
 from inlier.io import LoadedTable, read
@@ -45,9 +45,9 @@ def fit_frame(
             raise ValueError(
                 "--group-by: no group has more than one row. Choose a column with fewer values."
             )
-        for label in labels[sizes > 1].tolist():
-            rows = frame.take(frame.groups == label)
-            if isinstance(rows, np.ndarray) and (empty := np.isnan(rows).all(axis=0)).any():
+        X: Any = frame.X
+        for label in labels[sizes > 1].tolist() if isinstance(X, np.ndarray) else ():
+            if (empty := np.isnan(X[frame.groups == label]).all(axis=0)).any():
                 raise ValueError(
                     f"--group-by: group {label!r} has no value at all in "
                     f"{listed([frame.columns[j] for j in np.flatnonzero(empty)])}. Leave such "
@@ -104,8 +104,8 @@ def row_names(frame: LoadedTable) -> Array | RowNumbers:
 
 def trusted_rows(file: str, frame: LoadedTable) -> Array:
     """Read a file of rows that somebody has checked."""
-    X = read(file, columns=list(frame.columns), missing="error").X
-    return np.asarray(X.fetch(np.arange(X.shape[0])) if isinstance(X, Table) else X)
+    checked = read(file, columns=list(frame.columns), missing="error")
+    return as_table(checked.X).fetch(np.arange(len(checked.rows)))
 
 
 def hints(frame: LoadedTable, sigma: float | None, scatter: str) -> list[str]:
@@ -117,7 +117,7 @@ def hints(frame: LoadedTable, sigma: float | None, scatter: str) -> list[str]:
         found.append("Markers of missing values can be named with --na-values.")
     if sigma is None or scatter != "auto" or len(frame.columns) > 5000:  # for the memory
         return found
-    rows = frame.head(2000).astype(np.float64)
+    rows = as_table(frame.X).fetch(np.arange(min(2000, len(frame.rows)))).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of columns without values
         scales = np.nanmedian(np.abs(rows - np.nanmedian(rows, axis=0)), axis=0)

@@ -44,19 +44,6 @@ class LoadedTable:
     # Of the file when it was read: it must not change before its rows are written.
     stamp: tuple[int, ...] = field(default=(), repr=False)
 
-    def take(self, rows: Array) -> Array | Table:
-        """Return some rows, by their numbers in the table."""
-        if not isinstance(self.X, Table):
-            return self.X[rows]
-        kept = np.zeros(self.X.shape[0], np.bool_)
-        kept[rows] = True
-        return self.X.take(kept)
-
-    def head(self, n: int) -> Array:
-        """Return the first rows as an array."""
-        rows = np.arange(min(n, self.X.shape[0]))
-        return np.asarray(self.X.fetch(rows) if isinstance(self.X, Table) else self.X[rows])
-
 
 def read(
     path: str | PathLike[str],
