@@ -59,40 +59,6 @@ class Gaps:
         """Columns of which more than half is missing."""
         return np.flatnonzero(2 * self.counts > self.n_rows)
 
-    def note(self, columns: tuple[str, ...] | None, weighted: bool = False) -> str:
-        """Return the sentences about missing and extreme cells in the message of a result."""
-        row = "kept row of positive weight" if weighted else "kept row"
-        cells = [_cells_in(self.counts, "missing cell")] if self.counts.any() else []
-        note, n_aside = "", len(self.cells)
-        if n_aside:
-            was, they = ("was", "it") if n_aside == 1 else ("were", "they")
-            note = f"{_cells_in(self.n_set_aside, 'extreme cell')} {was} set aside; "
-            cells.insert(0, they)
-        one = self.counts.sum() + n_aside == 1
-        verb, own = ("counts", "its") if one else ("count", "their")
-        note += (
-            f"{' and '.join(cells)} {verb} as the median of {own} column in the certificate; each "
-            "mean is over the other cells of the kept rows."
-        )
-        if len(self.mostly_missing):
-            note += f" More than half is missing in {listed_columns(self.mostly_missing, columns)}."
-        if len(self.ignored):
-            note += (
-                f" No row is tested by {listed_columns(self.ignored, columns)}: most rows with a "
-                "value there would have been removed."
-            )
-        if len(self.all_missing):
-            note += (
-                f" No {row} has a value in {listed_columns(self.all_missing, columns)}: the mean "
-                "there is the median of all rows."
-            )
-        return note
-
-
-def _cells_in(numbers: Array, kind: str) -> str:
-    n, k = int(numbers.sum()), int(np.count_nonzero(numbers))
-    return f"{n} {kind}{'s' * (n > 1)} (in {k} column{'s' * (k > 1)})"
-
 
 class ImputedTable(DenseTable):
     """A numpy array of which some cells do not count: they hold the medians of their columns.

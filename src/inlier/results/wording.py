@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from inlier._internal.typing import Array
+from inlier.data import Gaps
+from inlier.data.imputed import listed_columns
 from inlier.verdict import Doubt, Failure, Given, Kind
 
 if TYPE_CHECKING:
@@ -56,7 +61,7 @@ def _remarks(result: RobustMeanResult) -> tuple[str, str, str]:
     gaps, weighted = result.certificate.gaps, result.certificate.weighted
     if gaps is not None:
         columns = None if result._data is None else result._data.columns
-        about.append(gaps.note(columns, weighted))
+        about.append(_of_gaps(gaps, columns, weighted))
     if weighted:
         about.append(
             "Rows were judged with each counted once. The mean is weighted, with an effective size "
@@ -64,6 +69,41 @@ def _remarks(result: RobustMeanResult) -> tuple[str, str, str]:
         )
     said = _joined(*(str(one) for one in findings if one not in doubts))
     return said, _joined(*about), _joined(*map(str, doubts))
+
+
+def _of_gaps(gaps: Gaps, columns: tuple[str, ...] | None, weighted: bool) -> str:
+    """Return the sentences about missing and extreme cells."""
+    row = "kept row of positive weight" if weighted else "kept row"
+    cells = [_cells_in(gaps.counts, "missing cell")] if gaps.counts.any() else []
+    note, n_aside = "", len(gaps.cells)
+    if n_aside:
+        was, they = ("was", "it") if n_aside == 1 else ("were", "they")
+        note = f"{_cells_in(gaps.n_set_aside, 'extreme cell')} {was} set aside; "
+        cells.insert(0, they)
+    one = gaps.counts.sum() + n_aside == 1
+    verb, own = ("counts", "its") if one else ("count", "their")
+    said = [
+        f"{note}{' and '.join(cells)} {verb} as the median of {own} column in the certificate; "
+        "each mean is over the other cells of the kept rows."
+    ]
+    if len(which := gaps.mostly_missing):
+        said.append(f"More than half is missing in {listed_columns(which, columns)}.")
+    if len(gaps.ignored):
+        said.append(
+            f"No row is tested by {listed_columns(gaps.ignored, columns)}: most rows with a value "
+            "there would have been removed."
+        )
+    if len(gaps.all_missing):
+        said.append(
+            f"No {row} has a value in {listed_columns(gaps.all_missing, columns)}: the mean there "
+            "is the median of all rows."
+        )
+    return _joined(*said)
+
+
+def _cells_in(numbers: Array, kind: str) -> str:
+    n, k = int(numbers.sum()), int(np.count_nonzero(numbers))
+    return f"{n} {kind}{'s' * (n > 1)} (in {k} column{'s' * (k > 1)})"
 
 
 def _advice(result: RobustMeanResult) -> str:
