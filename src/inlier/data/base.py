@@ -158,8 +158,6 @@ class Table(ABC):
     """More about them."""
     screened = False
     """Whether extreme cells have been looked for, and set aside but in rows that have many."""
-    fences: Any = None
-    """The fences beyond which they lie, if there are any."""
     many: Any = None
     """The measure of rows with many such cells, if there are any."""
     ascending: Array | None = None

@@ -76,7 +76,7 @@ class ImputedTable(DenseTable):
         n, d = self.shape
         counts = missing.sum(axis=0) - np.bincount(gaps.cells[:, 1], minlength=d)
         self.gaps = replace(gaps, n_rows=n, counts=counts)
-        self.fences, self.screened = gaps.fences, gaps.fences is not None
+        self.screened = gaps.fences is not None
         if len(gaps.ignored):  # never where the array is of another library
             self._cells = Y[:, gaps.ignored]  # a copy
             Y[:, gaps.ignored] = self.fill[gaps.ignored]

@@ -11,7 +11,7 @@ import numpy as np
 from inlier._internal.arrays import blocks_of, evenly_spaced, on_host
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
-from inlier.data import Fences, Table
+from inlier.data import Fences, Gaps, Table
 from inlier.data.imputed import NO_CELLS
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.verdict import Group
@@ -155,18 +155,15 @@ def reasons(cells: Iterable[Cell]) -> list[Reason]:
 
 def extreme_cells(groups: Sequence[Group], table: Table) -> tuple[Cell, ...]:
     """List the extreme cells that were set aside, and those of removed rows, by row."""
-    gaps = None if table.fences is None else table.gaps
-    measures = [] if gaps is None else [table.fences]
-    measures += [one.measure for one in groups if one.metric is None]
+    gaps = table.gaps or Gaps()
+    measures = (gaps.fences, *(one.measure for one in groups if one.metric is None))
     fences = next((one for one in measures if isinstance(one, Fences)), None)
     if fences is None:
         if not groups:
             return ()
         fences = _usual(groups, table)
-    places, values = [NO_CELLS], [np.empty(0)]
-    if gaps is not None:
-        places, values = [gaps.cells], [gaps.values]
-    n_aside, separated = len(places[0]), set()
+    places, values = [gaps.cells], [gaps.values]
+    n_aside, separated = len(gaps.cells), set()
     crowded, of_crowded = [NO_CELLS], [np.empty(0)]
     for group in groups:
         rows = np.sort(on_host(group.rows))[: max(1, MOST_CELLS // table.shape[1])]
