@@ -16,12 +16,11 @@ The second kind is chosen for its tails, so each half of the rows chooses and th
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array
+from inlier.data.measures import MEDIAN_SIZE
 
-GAUSSIAN_MAD = float(ndtri(0.75))
 # Asymptotic variance of log(variance / bulk scale^2) for Gaussian rows, times their number: that of
 # the squared median absolute deviation, less that of the variance, which is efficient.
 RATIO_VARIANCE = 3.44
@@ -52,7 +51,7 @@ class InflatedDirections(NamedTuple):
 def bulk_scales(T: Array) -> Array:
     """Return the scale of the bulk of each row of T (k x m): 1 for standard Gaussian entries."""
     off = np.abs(T - np.median(T, axis=1, keepdims=True))
-    return np.asarray(np.median(off, axis=1) / GAUSSIAN_MAD)
+    return np.asarray(np.median(off, axis=1) / MEDIAN_SIZE)
 
 
 def log_ratios(T: Array) -> Array:

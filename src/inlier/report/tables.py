@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inlier._internal.typing import Array
-from inlier.given.sensitivity import Sensitivity
+from inlier.given.sensitivity import FRACTIONS, Sensitivity
 from inlier.report.numbers import counted, decimals_for, fixed, number, percent, signed
 from inlier.results.certificate import Certificate
 from inlier.results.explanation import Explanation
@@ -127,7 +127,7 @@ def explanation_table(why: Explanation, digits: Array, most: int = 6) -> PageTab
 
 def radius_table(certificate: Certificate) -> PageTable:
     """List how far the mean can be off for some fractions of bad rows."""
-    fractions = np.array(sorted({0.01, 0.05, 0.1, 0.2, 0.3, 0.4, *certificate.assumed}))
+    fractions = np.array(sorted({*FRACTIONS, *certificate.assumed}))
     found = np.atleast_1d(certificate.relative_radius(fractions))
     rows = []
     for alpha, radius in zip(fractions.tolist(), found.tolist(), strict=True):
