@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
@@ -211,7 +211,7 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
     if not isinstance(l0, Options | None):
         raise ValueError(f"l0 must be inlier.l0.Options(...), but is {l0!r}.")
     given, options = as_rows(X), replace(l0 or Options())  # a copy: it keeps what it derives
-    check_choice(missing, "missing", ("auto", "error"))
+    check_choice(missing, "missing", get_args(MissingName))
     if callback is not None and not callable(callback):
         raise ValueError(f"callback must be a function of a Step, but is {callback!r}.")
     X = check_table(given, wide_later=True, missing=missing)
@@ -221,7 +221,7 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
     if sigma is not None:
         sigma = check_number(sigma, "sigma", below=np.inf)
     fraction = check_contamination(contamination)
-    check_choice(assume, "assume", ("auto", "symmetric", "nothing"))
+    check_choice(assume, "assume", get_args(Assumption))
     if sigma is not None and assume != "auto":
         raise ValueError(
             f"assume={assume!r} is about good rows of which no bound is known: leave sigma out, or "

@@ -67,7 +67,7 @@ def test_columns_are_chosen(tmp_path, given, expected):
         ({"exclude": ["*"]}, r"has no column of numbers to use"),
         (
             {"missing": "ignore"},
-            r"^missing must be one of 'error', 'auto', 'drop', 'impute-robust'",
+            r"^missing must be one of 'auto', 'error', 'drop', 'impute-robust'",
         ),
         ({"key": "a"}, r"^key='a' is for .*HDF5.* files, but .* is delimited text"),
         ({"table": "a"}, r"^table='a' is for .*SQLite.* files"),

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import typer
@@ -14,7 +14,7 @@ from rich.console import Console
 
 from inlier._internal.atomic import check_place, replacing
 from inlier._internal.typing import Mask
-from inlier.api import Assumption
+from inlier.api import Assumption, ScatterName
 from inlier.cli.fitting import Fitted, fit_frame, hints, row_names, trusted_rows
 from inlier.cli.record import (
     Changes,
@@ -32,6 +32,7 @@ from inlier.cli.terminal import (
     show_next,
 )
 from inlier.io import FORMATS, MAX_BYTES, LoadedTable, check_target, read, write
+from inlier.io.missing import Missing
 from inlier.report.numbers import counted
 from inlier.results.explanation import Explanation
 
@@ -68,7 +69,7 @@ def fit(
         "the others.",
         metavar="FILE|COLUMN",
     ),
-    missing: Literal["auto", "error", "drop", "impute-robust"] = reading(
+    missing: Missing = reading(
         "Missing values: judge each row by the values it has (auto), refuse the file (error), drop "
         "the rows (drop), or impute the median of the column (impute-robust).",
         default="auto",
@@ -110,7 +111,7 @@ def fit(
         "Assumption on the good rows, without --sigma: symmetric about one center, or nothing.",
         default="auto",
     ),
-    scatter: Literal["auto", "identity", "diagonal"] = fitting(
+    scatter: ScatterName = fitting(
         "Units of comparison; with --sigma, diagonal for columns in different units.",
         default="auto",
     ),

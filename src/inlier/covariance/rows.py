@@ -1,7 +1,7 @@
 """The rows behind a robust covariance: without those that inflate the covariance of the others."""
 
 import warnings
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.special import gammaincinv
@@ -58,7 +58,7 @@ def good_rows(
     directions ("auto"), or never ("nothing"). What is `given` goes to `robust_mean`. X is an array,
     of which cells may be missing, or a table.
     """
-    check_choice(assume, "assume", ("auto", "gaussian", "nothing"))
+    check_choice(assume, "assume", get_args(MomentAssumption))
     of_mean: Any = "symmetric" if assume == "gaussian" else assume
     table = as_table(check_table(X, missing="auto"))
     missing, moments = table.missing, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from inlier.federated.messages import capped_counts, read_messages
 from inlier.federated.record import Record
 from inlier.verdict import WeakEvidenceWarning
 
-ON_DOUBT = ("warn", "raise")
+OnDoubt = Literal["warn", "raise"]
 
 
 class DoubtfulRoundError(RuntimeError):
@@ -72,7 +72,7 @@ def aggregate(
     record: Record | None = None,
     *,
     clients: Iterable[Hashable] | None = None,
-    on_doubt: Literal["warn", "raise"] = "warn",
+    on_doubt: OnDoubt = "warn",
 ) -> Aggregate:
     """Average the updates of clients when some may be faulty or malicious.
 
@@ -128,7 +128,7 @@ def aggregate(
     >>> bool(abs(result.update - 1.0).mean() < 0.3)
     True
     """
-    check_choice(on_doubt, "on_doubt", ON_DOUBT)
+    check_choice(on_doubt, "on_doubt", get_args(OnDoubt))
     if not isinstance(record, Record | None):
         raise TypeError(
             f"record must be an inlier.federated.Record() or None, but is {record!r}. Pass the "

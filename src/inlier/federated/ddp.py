@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, get_args
 
 from inlier._internal.optional import optional
 from inlier._internal.validation import check_choice
-from inlier.federated.aggregation import ON_DOUBT, Aggregate, aggregate
+from inlier.federated.aggregation import Aggregate, OnDoubt, aggregate
 from inlier.federated.record import Record
 
 PURPOSE = "For a hook into DistributedDataParallel"
@@ -38,11 +38,11 @@ class RobustState:
         self,
         process_group: Any = None,
         by_bucket: bool = False,
-        on_doubt: Literal["warn", "raise"] = "warn",
+        on_doubt: OnDoubt = "warn",
     ) -> None:
         self.process_group = process_group
         self.by_bucket = by_bucket
-        check_choice(on_doubt, "on_doubt", ON_DOUBT)
+        check_choice(on_doubt, "on_doubt", get_args(OnDoubt))
         self.on_doubt = on_doubt
         self.records: dict[int, Record] = {}
         self.results: dict[int, Aggregate] = {}

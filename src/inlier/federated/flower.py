@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from logging import INFO, WARNING
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 
 from inlier._internal.optional import optional
 from inlier._internal.validation import check_choice
-from inlier.federated.aggregation import ON_DOUBT, Aggregate, aggregate
+from inlier.federated.aggregation import Aggregate, OnDoubt, aggregate
 from inlier.federated.messages import capped_counts
 from inlier.federated.record import Record
 
@@ -43,11 +43,9 @@ class RobustFedAvg(FedAvg):
         The result of the last round; `result.reasons` has a sentence for each rejected node.
     """
 
-    def __init__(
-        self, *args: Any, on_doubt: Literal["warn", "raise"] = "warn", **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, on_doubt: OnDoubt = "warn", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        check_choice(on_doubt, "on_doubt", ON_DOUBT)
+        check_choice(on_doubt, "on_doubt", get_args(OnDoubt))
         self.on_doubt = on_doubt
         self.record = Record()
         self.result: Aggregate | None = None

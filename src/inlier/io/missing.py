@@ -1,6 +1,7 @@
 """Entries that are missing or not finite: where they are, and what becomes of them."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from inlier._internal.typing import Array, Mask
 from inlier.data.sources.base import Source, blocks_of, listed
 from inlier.data.sources.location import Location
 
-CHOICES = ("error", "auto", "drop", "impute-robust")
+Missing = Literal["auto", "error", "drop", "impute-robust"]
 SHOWN = 5
 
 

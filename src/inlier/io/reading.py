@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from inlier.data.sources.content import Content
 from inlier.data.sources.location import MAX_BYTES, Location, locate, split_key
 from inlier.data.sources.options import ReadOptions
 from inlier.io.columns import Names, choose_columns
-from inlier.io.missing import CHOICES, find_missing, handle_missing
+from inlier.io.missing import Missing, find_missing, handle_missing
 
 # What marks a row of a text, in small letters, and what does not.
 YES = ["1", "1.0", "true", "yes"]
@@ -54,7 +54,7 @@ def read(
     group_by: str | int | None = None,
     weights: str | int | None = None,
     trusted: str | int | None = None,
-    missing: str = "error",
+    missing: Missing = "error",
     max_bytes: int = MAX_BYTES,
     **options: Any,
 ) -> LoadedTable:
@@ -82,7 +82,7 @@ def read(
     **options
         How the file is to be read, where that is not to be detected: see `ReadOptions`.
     """
-    check_choice(missing, "missing", CHOICES)
+    check_choice(missing, "missing", get_args(Missing))
     check_whole(max_bytes, "max_bytes")
     path, key = split_key(path)
     given = ReadOptions(**{**options, "key": options.get("key") or key})

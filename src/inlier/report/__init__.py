@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from inlier._internal.optional import optional
 from inlier._internal.validation import check_choice
 from inlier.report.card import card
 from inlier.report.document import page
+from inlier.results.result import Plot
 from inlier.results.summary import Summary
 
 if TYPE_CHECKING:
@@ -17,12 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["card", "page", "plot"]
 
-KINDS = ("scores", "rows", "spectrum", "sensitivity")
-
 
 def plot(summary: Summary, kind: str, ax: Axes | None = None) -> Axes:
     """Draw a figure of a result, see `RobustMeanResult.plot`, on axes or on those of a new one."""
-    check_choice(kind, "kind", KINDS)
+    check_choice(kind, "kind", get_args(Plot))
     optional("matplotlib", "To draw", "plot")
     from inlier.report import figures
 
