@@ -14,7 +14,7 @@ from scipy import stats
 
 from cases import cases
 from fits import arguments
-from inlier import RobustMean, robust_mean
+from inlier import RobustMean, open_table, robust_mean
 from inlier.research.baselines import CoordinateMedian
 from not_numbers import not_numbers
 
@@ -329,7 +329,7 @@ def on_disk(X, folder):
 ELSEWHERE = {
     "sparse": lambda X, folder: sp.csr_array(X),
     "sparse, by columns": lambda X, folder: sp.csc_matrix(X),
-    "file": on_disk,
+    "file": lambda X, folder: open_table(on_disk(X, folder)),
     "memory map": lambda X, folder: np.load(on_disk(X, folder), mmap_mode="r"),
     "torch": lambda X, folder: pytest.importorskip("torch").asarray(X),
     "dask": lambda X, folder: pytest.importorskip("dask.array").from_array(X, chunks=(20, -1)),

@@ -120,9 +120,10 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
         Any real dtype and memory order. Never changed or made dense, nor copied unless cells are
         missing (see `missing`) or set aside. Arrays of torch, cupy and other libraries that follow
         the array API standard stay on their device, and the location and what has an entry for each
-        row are arrays of the same kind. A path (.npy, .zarr, .h5, .parquet), a memory map, a zarr
-        array, an HDF5 dataset and Arrow data are read block by block; Dask arrays and dataframes
-        where their chunks are. `inlier.open_table` says how much memory, and which cluster.
+        row are arrays of the same kind. A path (.csv, .npy, .parquet, ...) to at most 33 million
+        cells is loaded. Larger files, a memory map, a zarr array, an HDF5 dataset and Arrow data
+        are read block by block; Dask arrays and dataframes where their chunks are.
+        `inlier.open_table` says how much memory, and which cluster.
     sigma : float, optional
         A bound on the standard deviation of the good rows in every direction.
     contamination : float in (0, 0.5) or "auto", default="auto"
@@ -160,7 +161,8 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
         one, Sigma = L L^T, replace the identity by a multiple of Sigma. In all but the first two a
         copy of X in other coordinates is made, and sigma is a number without a unit.
     missing : {"auto", "error"}
-        What to do about NaN, None and masked cells in arrays, data frames and lists in memory.
+        What to do about NaN, None and masked cells in arrays, data frames and lists in memory, and
+        in files that are loaded.
         With "auto" a row is judged by the cells that it has, and the mean of a column is over the
         kept rows that have it. For that one copy of X is made, in which the median of the column
         stands for each missing cell: the certificate is about that copy, and says so. `n_missing`
@@ -233,6 +235,7 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
         reach = options.c1 * sigma
         check_budget(n * reach * reach, f"sigma={sigma:g} (times c1={options.c1:g})")
     table = as_table(X)
+    columns = table.columns  # those of a file
     checked = None
     if trusted is not None:
         check_names(trusted, given)
@@ -248,7 +251,7 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
             break
         table = table.ignoring(few)
     table.ascending = None
-    result = built(frame, verdict, named_table(table, given), sample_weight)
+    result = built(frame, verdict, named_table(table, given, columns), sample_weight)
     result = result._with_labels(Labels.of(given))
     if result.converged and sigma is None:
         if checked is not None:

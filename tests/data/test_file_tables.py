@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inlier import RobustMean, robust_mean
 from inlier.data import Metric
 from inlier.data import files as files_module
 from inlier.data.arrays import DenseTable
@@ -311,6 +312,22 @@ def open_files(folder: Path) -> list[str]:
         except OSError:
             continue
     return [target for target in targets if target.startswith(str(folder))]
+
+
+@pytest.mark.parametrize("make", [npy, feather, parquet, hdf5])
+def test_a_path_to_a_small_table_is_treated_as_an_array(make, tmp_path):
+    X = numbers((200, 4), np.float64)
+    X[3, 1], X[7, 2] = 1e4, np.nan
+    path = make(X, tmp_path)
+    result, expected = robust_mean(path), robust_mean(X)
+    assert [cell.row for cell in result.cells if cell.set_aside] == [3]
+    np.testing.assert_array_equal(result.support, expected.support)
+    np.testing.assert_allclose(result.location, expected.location, rtol=1e-12)
+    assert result.cells[0].name == ("c1" if make in (parquet, feather) else "x1")
+    model = RobustMean().fit(path)
+    np.testing.assert_array_equal(model.location_, result.location)
+    np.testing.assert_array_equal(model.predict(path), np.where(result.support, 1, -1))
+    assert result.certificate.verify(path)
 
 
 @pytest.mark.parametrize("make", [npy, hdf5, parquet, parquet_folder])

@@ -31,6 +31,8 @@ NUMBERS = re.compile(r"(u?int\d|float|double|halffloat|decimal|bool)", re.IGNORE
 
 # Bytes for the blocks of a table that is read from a file, unless the user sets a limit.
 MEMORY = 1 << 30
+# Cells up to which the table of a path is loaded, and treated as any array in memory.
+LOADED_CELLS = 1 << 25
 # Libraries whose objects are not in memory.
 FILES = ("zarr", "h5py", "pyarrow")
 CLUSTERS = ("dask", "dask_expr")
@@ -40,7 +42,7 @@ def open_table(X: Any, *, memory: int = MEMORY, client: Any = None, name: str = 
     """Open data that are not in memory as a table, with options.
 
     Every function of the package that takes a table also accepts such data directly, and opens them
-    with the defaults.
+    with the defaults; a path to at most 33 million cells is then loaded, and treated as an array.
 
     Parameters
     ----------
@@ -76,6 +78,17 @@ def is_external(X: Any) -> bool:
     """Return whether the data are neither in the memory nor on the device of this process."""
     reads = isinstance(X, str | PathLike | np.memmap)
     return reads or _library(X) in (*FILES, *CLUSTERS)
+
+
+def opened(X: Any, name: str = "X") -> tuple[Any, tuple[str, ...] | None]:
+    """Open data that are not in memory; load the table of a path, if it is not large.
+
+    Return the table, or the array as it is stored, and the names of its columns.
+    """
+    table = open_table(X, name=name)
+    n, d = table.shape
+    loads = isinstance(X, str | PathLike) and n * d <= LOADED_CELLS
+    return (table.loaded() if loads else table), table.columns  # type: ignore[attr-defined]
 
 
 def as_table(X: Any) -> Table:
@@ -125,7 +138,11 @@ def check_table(
     if isinstance(X, Table):
         return X
     if is_external(X):
-        return open_table(X, name=name)
+        X, columns = opened(X, name)
+        if isinstance(X, Table):
+            return X
+        X = check_table(X, name, least_rows, wide_later, missing, columns, gaps)
+        return as_table(X).named(columns, None)
     if issparse(X):
         X = X.tocsr()  # type: ignore[attr-defined]
     elif not is_device_array(X):

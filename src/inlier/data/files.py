@@ -58,6 +58,7 @@ class FileTable(BlockTable):
                 f"columns: allow at least {ENTRY_BYTES * d} bytes."
             )
         self._source, self._name, self._memory = source, name, int(memory)
+        self.columns = source.columns
         self._kept: Mask | None = None
         self._metrics: tuple[Metric, ...] = ()
         # Shared with the tables that `take` and `in_metric` make of this one.
@@ -138,6 +139,11 @@ class FileTable(BlockTable):
             for _ in self._parts():  # until the first such entry, to name it
                 pass
         return found if np.array_equal(wanted, rows) else found[places]
+
+    def loaded(self) -> Array:
+        """Return all rows as they are stored, not checked."""
+        with closing(self._read_ahead()) as read:
+            return np.concatenate([block for _, block in read])
 
     def fetch(self, rows: Array) -> Array:
         if self._kept is not None:

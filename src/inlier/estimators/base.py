@@ -1,5 +1,6 @@
 """What estimators share: validation, and the attributes that they copy from a result."""
 
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from inlier._internal.arrays import namespace
 from inlier._internal.typing import Rows
 from inlier._internal.validation import is_device_array
 from inlier.data import Table, is_external
-from inlier.data.checks import check_columns, check_table, without_mask
+from inlier.data.checks import check_columns, check_table, opened, without_mask
 
 
 class MeanEstimator(BaseEstimator):
@@ -23,6 +24,8 @@ class MeanEstimator(BaseEstimator):
         return False
 
     def _validated(self, X: Any, fitting: bool = False) -> Any:
+        if isinstance(X, str | PathLike):
+            X, _ = opened(X)
         is_array = isinstance(X, np.ndarray)  # memory maps are arrays too
         if not is_array and (is_external(X) or isinstance(X, Table) or is_device_array(X)):
             # scikit-learn would load the whole table into memory.

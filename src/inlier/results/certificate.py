@@ -10,8 +10,8 @@ import numpy as np
 from inlier import theory
 from inlier._internal.arrays import all_but, count, double, every, namespace, on_host
 from inlier._internal.typing import Array, Rows
-from inlier.data import Frame, Gaps, Metric, Table, as_table
-from inlier.data.checks import as_rows, check_table
+from inlier.data import Frame, Gaps, Metric, Table, as_table, is_external
+from inlier.data.checks import as_rows, check_table, opened
 from inlier.data.imputed import NO_CELLS
 from inlier.l0.problem import BUDGET_TOL, ROWS_TOL, budget_tolerance, fewest_removed, packing_bound
 from inlier.linalg.eigenpairs import (
@@ -316,7 +316,7 @@ def _alternatives(words: list[str]) -> str:
 
 def same_table(X: Any, shape: tuple[int, ...], gaps: Gaps | None, columns: Any = None) -> Table:
     """Return the data of a fit again as a table, in which the same cells do not count."""
-    X = as_rows(X)
+    X = opened(X)[0] if is_external(X) else as_rows(X)
     # Other data cannot be filled as in the fit.
     found = shape if gaps is None else np.shape(X)
     if found == shape:

@@ -25,6 +25,9 @@ class Source:
     `opened` returns a context in which the array is open.
     """
 
+    columns: tuple[str, ...] | None = None
+    """The names of the columns, if the file has them."""
+
     def __init__(self, opened: Callable[[], AbstractContextManager[Any]]) -> None:
         self.opened = opened
         with opened() as X:

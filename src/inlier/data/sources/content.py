@@ -180,8 +180,11 @@ class Content:
                     f"{name} must hold real numbers, but column {column!r} does not: it holds "
                     f"{reason.what}{reason.example}. Select or encode the numeric columns first."
                 )
-        X = self.numbers([j for j, reason in enumerate(self.reasons) if reason is None])
-        return X if isinstance(X, Source) else as_source(X)
+        used = [j for j, reason in enumerate(self.reasons) if reason is None]
+        X = self.numbers(used)
+        source = X if isinstance(X, Source) else as_source(X)
+        source.columns = tuple(self.names[j] for j in used)
+        return source
 
 
 def reason_of(kind: Any) -> Reason | None:
