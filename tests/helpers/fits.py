@@ -1,8 +1,10 @@
-"""Fits with the options of the published algorithm given by name, as tables of cases have them."""
+"""Fits whose every statement is checked, and options by name, as tables of cases have them."""
 
+import warnings
 from dataclasses import fields, replace
 
 import inlier
+import statements
 from inlier.l0 import Options
 
 NAMES = [option.name for option in fields(Options)]
@@ -17,3 +19,20 @@ def arguments(given):
 
 def robust_mean(X, **given):
     return inlier.robust_mean(X, **arguments(given))
+
+
+def quietly(function, *given, **options):
+    """What a function returns, whatever it warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*given, **options)
+
+
+def fitted(X, dense=None, **options):
+    """A fit with no other warning than that of weak evidence, all of whose statements are true."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
+        result = robust_mean(X, **options)._with_labels(None)
+    statements.check(X if dense is None else dense, result)
+    return result

@@ -5,13 +5,14 @@ import pytest
 from scipy.stats import rankdata
 
 from cases import cases
+from fits import fitted
 from inlier import robust_mean
 from inlier.data import as_table
 from inlier.research.datasets import SettingA
 from inlier.search import thresholds
 from inlier.search.cells import average_ranks
 from inlier.search.sample import RowSample
-from ordinary_tables import fitted, iris_with_typos
+from ordinary_tables import iris_with_typos
 
 # Rows, columns, the bad rows and columns, and what happens to them.
 SMALL = {

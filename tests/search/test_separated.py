@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from fits import fitted
 from inlier.research.datasets import Cluster, SettingB
-from ordinary_tables import fitted, iris_with_typos
+from ordinary_tables import iris_with_typos
 
 # -- what is kept ---------------------------------------------------------------------------------
 

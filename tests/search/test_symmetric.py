@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import inlier
+from fits import fitted
 from inlier import RobustMean, robust_mean
 from inlier.research.datasets import Cluster, HeavyTails, SettingA, SettingB
 from inlier.search import tests as search_tests
-from ordinary_tables import fitted, iris_with_typos
+from ordinary_tables import iris_with_typos
 
 # -- fits -----------------------------------------------------------------------------------------
 

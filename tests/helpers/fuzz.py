@@ -1,6 +1,6 @@
 """An attack on every statement of a result: seeded problems, and dense numpy to judge by.
 
-    python tests/fuzz.py --count 10000 --seed 0 --jobs 2
+    python tests/helpers/fuzz.py --count 10000 --seed 0 --jobs 2
 
 Problem k is made from seed k alone, so `--seed k --count 1` shows it again. What is false is
 printed with its seed, and the exit status is 1.
