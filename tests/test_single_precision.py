@@ -1,6 +1,5 @@
 """Single precision everywhere: the support of double precision, also far from the origin."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +7,8 @@ import numpy as np
 import pytest
 
 from cases import cases
-from inlier import RobustMeanResult, WeakEvidenceWarning, robust_mean
+from fits import quietly
+from inlier import robust_mean
 from inlier.data import as_table
 from inlier.data.base import Metric
 from libraries import host
@@ -30,12 +30,6 @@ def as_torch(X: np.ndarray) -> Any:
 MAKERS = [as_numpy, as_torch]
 
 
-def fit(X: Any, sigma: float | None) -> RobustMeanResult:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", WeakEvidenceWarning)
-        return robust_mean(X, sigma=sigma)
-
-
 def moved(X: np.ndarray, offset: float) -> np.ndarray:
     """In single precision, after the offset was added in double."""
     return (X.astype(np.float32).astype(np.float64) + offset).astype(np.float32)
@@ -50,9 +44,9 @@ def check_cell(cell: tuple[str, int, int, float], seed: int, offset: float, know
     good = same_numbers[~sample.is_outlier]
     # Of the rounded rows, because the budget of the good ones is tight.
     sigma = float(np.linalg.norm(good - good.mean(axis=0), 2) / np.sqrt(len(good)))
-    expected = fit(same_numbers, sigma if known else None)
+    expected = quietly(robust_mean, same_numbers, sigma=sigma if known else None)
     for make in MAKERS:
-        result = fit(make(X), sigma if known else None)
+        result = quietly(robust_mean, make(X), sigma=sigma if known else None)
         np.testing.assert_array_equal(host(result.support), expected.support)
         location = host(result.location)
         assert location.dtype == np.float32
@@ -184,15 +178,15 @@ def test_means_of_other_answers_do_not_remember_distant_rows():
 def test_a_budget_is_kept_to_the_rounding_of_the_data():
     # The kept rows need all of the budget: more or less is rounding.
     X = np.random.default_rng(0).standard_normal((50, 300)).astype(np.float32)
-    needed = fit(X, None).certificate.sigma_kept
-    assert fit(X, needed * (1.0 - 3e-7)).support.all()
-    assert fit(X, needed * (1.0 - 3e-7)).converged
+    needed = quietly(robust_mean, X).certificate.sigma_kept
+    result = robust_mean(X, sigma=needed * (1.0 - 3e-7))
+    assert result.support.all() and result.converged
 
 
 def test_a_choice_of_rows_far_from_where_the_fit_ended():
     X = np.random.default_rng(0).standard_normal((12, 2)).astype(np.float32)
     X[:4] *= 1e6
-    result = fit(X, 1e7)
+    result = robust_mean(X, sigma=1e7)
     assert result.support.all()
     again = result.at(threshold=float(np.sort(result.scores)[7]))
     expected = X[again.support].astype(np.float64).mean(axis=0)

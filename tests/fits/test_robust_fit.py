@@ -204,15 +204,6 @@ def test_sparse_rows_never_become_dense():
     assert model.support_.shape == (300,)
 
 
-def test_columns_may_have_any_units_and_order():
-    plain = RobustFit(LinearRegression()).fit(X, Y)
-    order = np.random.default_rng(0).permutation(300)
-    moved = RobustFit(LinearRegression()).fit(X[order], Y[order])
-    assert (moved.support_ != plain.support_[order]).mean() < 0.02
-    scaled = RobustFit(LinearRegression()).fit(X * [1, 10, 100, 1, 0.1] + 5.0, 1000.0 * Y)
-    assert (scaled.support_ != plain.support_).mean() < 0.02
-
-
 def test_weights_are_passed_on_without_the_rows_that_leave():
     weight = RNG.random(300) + 0.5
     model = RobustFit(Ridge()).fit(X, Y, sample_weight=weight)

@@ -3,6 +3,8 @@
 import warnings
 from dataclasses import fields, replace
 
+from sklearn.exceptions import ConvergenceWarning
+
 import inlier
 import statements
 from inlier.l0 import Options
@@ -22,9 +24,10 @@ def robust_mean(X, **given):
 
 
 def quietly(function, *given, **options):
-    """What a function returns, whatever it warns of."""
+    """What a function returns, whatever it says about the data."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
         return function(*given, **options)
 
 

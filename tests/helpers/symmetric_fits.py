@@ -1,13 +1,10 @@
 """Tables, fits for which good rows are symmetric, and what holds of every answer."""
 
-import warnings
-
 import numpy as np
 import pytest
 
 import fits
 import reference
-from inlier import WeakEvidenceWarning
 from inlier.research.datasets import (
     Clean,
     Gaussian,
@@ -94,16 +91,6 @@ def over_seeds(draw, seeds):
     results = [fitted(sample.X) for sample in samples]
     pairs = list(zip(results, samples, strict=True))
     return np.array([error(*pair) for pair in pairs]), np.array([n_wrong(*pair) for pair in pairs])
-
-
-def share_removed(draw, seeds):
-    """The fraction of rows that left, for each seed."""
-    shares = []
-    for seed in seeds:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", WeakEvidenceWarning)
-            shares.append(np.mean(~robust_mean(draw(np.random.default_rng(seed))).support))
-    return np.array(shares)
 
 
 def radius_by_hand(result, alpha, sigma):

@@ -62,16 +62,6 @@ def test_typos_are_set_aside_and_described():
     assert said[60, 2] in str(result.explain(60))
 
 
-def test_swapped_columns_and_signs_are_recognised():
-    rng = np.random.default_rng(0)
-    X = np.c_[100.0 + rng.standard_normal(80), 5.0 + 0.1 * rng.standard_normal(80)]
-    X[7] = X[7, ::-1]
-    X[9, 0] *= -1.0
-    said = {(cell.row, cell.column): str(cell.slip) for cell in fitted(X).cells}
-    assert "swapped" in said[7, 0] and "swapped" in said[7, 1]
-    assert said[9, 0] == "the usual with the other sign, like a wrong sign"
-
-
 @pytest.mark.parametrize("value", [1e3, 1e7, 1e10, 1e20, 1e150, 1e300])
 def test_an_extreme_cell_of_any_size_is_reported(value):
     """The scale of a column is that of its middle, for any distance of a cell."""
