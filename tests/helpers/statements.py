@@ -210,15 +210,21 @@ def lies(told: Told, rng: np.random.Generator) -> Lies:
         yield from explanations(told, rng)
 
 
-def check(X: Array, result: Any, but: str = "", **how: bool) -> None:
-    """Raise unless all that a result says about a dense table is true, but for one kind of lie."""
+def check(X: Array, result: Any, but: str = "", before: Any = None, **how: bool) -> None:
+    """Raise unless all that a result says about a dense table is true, but for one kind of lie.
+
+    If it was chosen without a fit, `before` is the result that it was chosen from.
+    """
     X = np.asarray(X).astype(np.float64)
     eps = float(np.finfo(host(result.location).dtype).eps)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        dense = Dense(X, eps, result.details.rule.metric, certificate=result.certificate)
-        told = Told(result, dense, **how)
-        found = [*lies(told, np.random.default_rng(0)), *prediction(told, rule_says(told, X))]
+        known = (result.details.rule.metric, None if before is None else before.location)
+        dense = Dense(X, eps, *known, certificate=result.certificate)
+        told = Told(result, dense, fitted=before is None, **how)
+        found = list(lies(told, np.random.default_rng(0)))
+        if told.fitted:
+            found += prediction(told, rule_says(told, X))
         if eps == DOUBLE and np.abs(X).max() < 1e100:
             found += verified(told, X)
     assert not [lie for lie in found if lie.kind != but], found

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_estimator
 
 from cases import cases
 from inlier.research.baselines import (
@@ -81,13 +80,6 @@ def with_one_bad_row(method, shape):
         shape = (2 * shape[1] + 1, shape[1])
     X = contaminated(*shape, n_bad=1)
     return X, 1.05 * deviation(X[1:])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", BASELINES, ids=lambda method: method.name)
-def test_scikit_learn_checks(method):
-    # scikit-learn's tables have features up to a hundred apart, and all rows are good there.
-    check_estimator(told(method, sigma=1e3), on_skip=None)
 
 
 # Every move of one table, and one move of tables of other shapes.

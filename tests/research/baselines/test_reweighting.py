@@ -41,14 +41,6 @@ def test_nearest_point(drawn):
     assert at_most <= moved[found > near].min() + near
 
 
-def test_nearest_point_is_that_of_cvxpy():
-    w, cap = np.array([-0.5, 0.1, 0.1, 0.4, 2.0]), 0.3
-    x = cp.Variable(5)
-    nearest = cp.Minimize(cp.sum_squares(x - w))
-    cp.Problem(nearest, [cp.sum(x) == 1, x >= 0, x <= cap]).solve(solver="CLARABEL")
-    np.testing.assert_allclose(nearest_point(w, cap), x.value, atol=1e-5)
-
-
 @settings(max_examples=60)
 @given(points())
 def test_nearest_distribution(drawn):
@@ -63,14 +55,6 @@ def test_nearest_distribution(drawn):
     if below.size:
         np.testing.assert_allclose(below, below[0], rtol=1e-9)
         assert grown.max() <= below[0] * (1.0 + 1e-9)
-
-
-def test_nearest_distribution_is_that_of_cvxpy():
-    w, cap = np.exp([-0.5, 0.1, 0.1, 0.4, 2.0]), 0.3
-    x = cp.Variable(5)
-    nearest = cp.Minimize(cp.sum(cp.kl_div(x, w)))
-    cp.Problem(nearest, [cp.sum(x) == 1, x <= cap]).solve(solver="CLARABEL")
-    np.testing.assert_allclose(nearest_distribution(w, cap), x.value, atol=1e-4)
 
 
 def smallest_variance(X, center, mass):
