@@ -11,7 +11,7 @@ from cases import cases
 from inlier.research.baselines import ChengDiakonikolasGe, ProjectedGradient, SpectralReweighting
 from inlier.research.baselines.reweighting import nearest_distribution, nearest_point
 from reference import contaminated
-from rivals import deviation, shapes, told
+from rivals import deviation, told
 
 
 @st.composite
@@ -90,7 +90,7 @@ def test_a_method_that_has_not_converged_warns(method, message):
 
 
 @cases("method", [ProjectedGradient, SpectralReweighting])
-@shapes([(200, 5), (400, 300), (30, 80)])
+@cases("shape", [(200, 5), (400, 300), (30, 80)])
 @cases("alpha", [0.05, 0.2, 0.4])
 def test_weights_are_in_the_capped_simplex(method, shape, alpha):
     n = shape[0]
@@ -102,7 +102,7 @@ def test_weights_are_in_the_capped_simplex(method, shape, alpha):
     np.testing.assert_allclose(result.location, w @ X, atol=1e-9)
 
 
-@shapes([(200, 5), (400, 300), (30, 80)])
+@cases("shape", [(200, 5), (400, 300), (30, 80)])
 def test_projected_gradient_lowers_the_variance_to_that_of_the_good_rows(shape):
     n_bad = shape[0] // 5
     X = contaminated(*shape, n_bad, far=1.0)
