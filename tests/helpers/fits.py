@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import fields, replace
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import inlier
@@ -37,5 +38,8 @@ def fitted(X, dense=None, **options):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
         result = robust_mean(X, **options)._with_labels(None)
-    statements.check(X if dense is None else dense, result)
+    X = np.asarray(X if dense is None else dense)
+    statements.check(X, result)
+    if result.location.dtype == np.float64 and np.abs(X).max() < 1e100:
+        assert result.certificate.verify(X).faults == ()
     return result

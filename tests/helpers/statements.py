@@ -214,7 +214,8 @@ def lies(told: Told, rng: np.random.Generator, radii: bool = True) -> Lies:
 def check(X: Array, result: Any, but: str = "", before: Any = None, **how: bool) -> None:
     """Raise unless all that a result says about a dense table is true, but for one kind of lie.
 
-    If it was chosen without a fit, `before` is the result that it was chosen from.
+    If it was chosen without a fit, `before` is the result that it was chosen from. The certificate
+    is left to `fits.fitted`: it is refused where rounding decides the mean.
     """
     X = np.asarray(X).astype(np.float64)
     eps = float(np.finfo(host(result.location).dtype).eps)
@@ -226,10 +227,6 @@ def check(X: Array, result: Any, but: str = "", before: Any = None, **how: bool)
         found = list(lies(told, np.random.default_rng(0), radii=not told.fitted))
         if told.fitted:
             found += prediction(told, rule_says(told, X))
-        if told.known and eps == DOUBLE and np.abs(X).max() < 1e100:
-            found += [
-                Lie("verify: refuses", fault) for fault in result.certificate.verify(X).faults
-            ]
     assert not [lie for lie in found if lie.kind != but], found
 
 
@@ -745,7 +742,9 @@ def groups(told: Told) -> Lies:
         yield Lie("groups", f"{len(left)} rows in them, but {len(gone)} left")
     for i, group in enumerate(result.groups):
         # A chance is stated only where it does not depend on how tails fall.
-        stated = group.kind not in ("cells", "length", "clear") and group.log_p <= np.log(0.05)
+        stated = group.kind not in ("cells", "length", "clear", "chain") and group.log_p <= np.log(
+            0.05
+        )
         p_value = np.exp(group.log_p) if stated else np.nan
         if not np.array_equal(group.p_value, p_value, equal_nan=True) or not group.log_p <= 0.0:
             yield Lie("p_value", f"groups[{i}]: {group.p_value!r}, log {group.log_p!r}")

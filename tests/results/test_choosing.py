@@ -41,6 +41,7 @@ def check_changed(X, result, changed):
     """What keep returns, from the data."""
     statements.check(X, changed, before=result, bound=True)
     certificate, n_kept = changed.certificate, changed.support.sum()
+    assert certificate.verify(X).holds
     assert f"Kept {n_kept} of {len(X)} rows by choice" in changed.message
     assert changed.message.endswith(certificate.statement())
     n_bad = max(result.certificate.n_removed, certificate.n_removed)
