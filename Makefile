@@ -43,7 +43,7 @@ dist: $(VENV)/.installed-dist ## build the wheel and the sdist; try both in empt
 	$(BIN)/python tests/distributions.py
 
 fuzz: $(VENV)/.installed-test ## every statement of thousands of fits; ARGS="--count 10000 --seed 0"
-	$(BIN)/python tests/fuzz.py --jobs 2 $(ARGS)
+	$(BIN)/python tests/helpers/fuzz.py --jobs 2 $(ARGS)
 
 reproduce: $(VENV)/.installed-test ## the paper's tables and figures, into out/reproduce; ARGS=--quick
 	$(BIN)/inlier reproduce $(ARGS)

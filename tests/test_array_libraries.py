@@ -210,6 +210,9 @@ def test_the_estimator_speaks_in_arrays_of_its_input(library, knows_sigma, preci
     signs = actual.predict(library(new))
     assert is_beside(signs, there)
     np.testing.assert_array_equal(host(signs), expected.predict(new))
+    assert actual.predict(library(new[:1])).shape == (1,)
+    with pytest.raises(ValueError, match="X has 3 features, but RobustMean is expecting 20"):
+        actual.predict(library(new[:, :3]))
     signs, _ = quietly(RobustMean(**options).fit_predict, there)
     assert is_beside(signs, there)
     np.testing.assert_array_equal(host(signs), np.where(expected.support_, 1, -1))

@@ -1,6 +1,5 @@
 """Single precision everywhere: the support of double precision, also far from the origin."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +7,9 @@ import numpy as np
 import pytest
 
 from cases import cases
-from inlier import RobustMeanResult, WeakEvidenceWarning, robust_mean
+from dense_cases import Case, assert_near
+from fits import quietly
+from inlier import robust_mean
 from inlier.data import as_table
 from inlier.data.base import Metric
 from libraries import host
@@ -30,12 +31,6 @@ def as_torch(X: np.ndarray) -> Any:
 MAKERS = [as_numpy, as_torch]
 
 
-def fit(X: Any, sigma: float | None) -> RobustMeanResult:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", WeakEvidenceWarning)
-        return robust_mean(X, sigma=sigma)
-
-
 def moved(X: np.ndarray, offset: float) -> np.ndarray:
     """In single precision, after the offset was added in double."""
     return (X.astype(np.float32).astype(np.float64) + offset).astype(np.float32)
@@ -50,9 +45,9 @@ def check_cell(cell: tuple[str, int, int, float], seed: int, offset: float, know
     good = same_numbers[~sample.is_outlier]
     # Of the rounded rows, because the budget of the good ones is tight.
     sigma = float(np.linalg.norm(good - good.mean(axis=0), 2) / np.sqrt(len(good)))
-    expected = fit(same_numbers, sigma if known else None)
+    expected = quietly(robust_mean, same_numbers, sigma=sigma if known else None)
     for make in MAKERS:
-        result = fit(make(X), sigma if known else None)
+        result = quietly(robust_mean, make(X), sigma=sigma if known else None)
         np.testing.assert_array_equal(host(result.support), expected.support)
         location = host(result.location)
         assert location.dtype == np.float32
@@ -112,49 +107,26 @@ def test_the_moments_of_a_million_rows_are_right(law, offset, make):
 # -- each pass far from the origin ----------------------------------------------------------------
 
 
-def assert_near(actual: Any, expected: np.ndarray, relative: float = 2e-6) -> None:
-    """To within a few roundings of single precision, of the spread and not of the offset."""
-    atol = relative * float(np.abs(expected).max())
-    np.testing.assert_allclose(host(actual), expected, rtol=0, atol=atol)
-
-
 @pytest.mark.parametrize("make", MAKERS)
 def test_every_pass_far_from_the_origin(make):
-    """Against the same numbers in double precision."""
-    rng = np.random.default_rng(4)
+    """Against the same numbers in double precision, to a few roundings of their spread."""
     n, d = 800, 12
-    X = moved(rng.standard_normal((n, d)), 1e4)
-    Y, table = X.astype(np.float64), as_table(make(X))
+    case = Case(make(moved(np.random.default_rng(4).standard_normal((n, d)), 1e4)))
+    table, A = case.table, case.A
     assert table.dtype == np.float32
-    # Not a number of single precision: what is left of it must not be lost.
-    c = Y.mean(axis=0) + rng.standard_normal(d) / 3.0
-    A, V = Y - c, np.linalg.qr(rng.standard_normal((d, 3)))[0].T
-    w, C = rng.random(n), rng.standard_normal((2, n))
-    weights, distances = table.to_device(w), np.square(A).sum(axis=1)
-    assert_near(table.project(c, V), V @ A.T)
-    moment = table.moment(c, weights, V)
-    assert_near(moment.projection, V @ A.T)
-    assert_near(moment.image, V @ (A.T * w) @ A)
-    assert_near(moment.drift, A.T @ w)
-    scatter, drift = table.scatter(c, weights)
-    assert_near(scatter, (A.T * w) @ A)
-    assert_near(drift, A.T @ w)
-    # Coefficients of both signs cancel: by the size of what is summed, not of the sum.
-    error = np.abs(table.combine(c, table.to_device(C)) - C @ A)
-    assert (error <= 1e-6 * (np.abs(C) @ np.abs(A))).all()
-    mean = np.average(Y, axis=0, weights=w)
-    np.testing.assert_allclose(table.mean(weights, c), mean, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(host(table.sq_distances(c)), distances, rtol=2e-6)
-    assert_near(table.gram(c), A @ A.T)
-    np.testing.assert_array_equal(table.median(), np.median(Y, axis=0))
+    case.check_all(2e-6)
+    distances = np.square(A).sum(axis=1)
+    np.testing.assert_allclose(host(table.sq_distances(case.center)), distances, rtol=2e-6)
+    np.testing.assert_array_equal(table.median(), np.median(case.Y, axis=0))
     scales = np.linspace(0.5, 2.0, d)
-    scaled = table.in_metric(Metric(c, scales))
+    scaled = table.in_metric(Metric(case.center, scales))
     assert scaled.dtype == np.float32
-    assert_near(scaled.fetch(np.arange(n)), A / scales)
+    assert_near(scaled.fetch(np.arange(n)), A / scales, 2e-6, np.float32)
     mask = np.arange(n) % 3 > 0
     kept = table.take(table.to_device(mask))
-    assert_near(kept.project(c, V), V @ A[mask].T)
-    np.testing.assert_allclose(host(kept.sq_distances(c)), distances[mask], rtol=2e-6)
+    found = kept.project(case.center, case.basis)
+    assert_near(found, case.basis @ A[mask].T, 2e-6, np.float32)
+    np.testing.assert_allclose(host(kept.sq_distances(case.center)), distances[mask], rtol=2e-6)
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -184,15 +156,15 @@ def test_means_of_other_answers_do_not_remember_distant_rows():
 def test_a_budget_is_kept_to_the_rounding_of_the_data():
     # The kept rows need all of the budget: more or less is rounding.
     X = np.random.default_rng(0).standard_normal((50, 300)).astype(np.float32)
-    needed = fit(X, None).certificate.sigma_kept
-    assert fit(X, needed * (1.0 - 3e-7)).support.all()
-    assert fit(X, needed * (1.0 - 3e-7)).converged
+    needed = quietly(robust_mean, X).certificate.sigma_kept
+    result = robust_mean(X, sigma=needed * (1.0 - 3e-7))
+    assert result.support.all() and result.converged
 
 
 def test_a_choice_of_rows_far_from_where_the_fit_ended():
     X = np.random.default_rng(0).standard_normal((12, 2)).astype(np.float32)
     X[:4] *= 1e6
-    result = fit(X, 1e7)
+    result = robust_mean(X, sigma=1e7)
     assert result.support.all()
     again = result.at(threshold=float(np.sort(result.scores)[7]))
     expected = X[again.support].astype(np.float64).mean(axis=0)

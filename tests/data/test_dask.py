@@ -17,7 +17,8 @@ import pytest
 
 import inlier
 from cases import cases
-from dask_cases import KINDS, UNEVEN, D, check_all, real_numbers
+from dask_cases import KINDS, SHAPE, UNEVEN, D, check_all
+from dense_cases import real_numbers
 from inlier.data.dask import open_dask
 
 # -- opening ---------------------------------------------------------------------------------------
@@ -46,7 +47,7 @@ def test_a_number_that_is_none_is_found():
     with pytest.raises(ValueError, match="row 1, column 0"):
         open_dask(dd.from_pandas(pd.DataFrame(columns), npartitions=1))
     for bad in (np.nan, np.inf):
-        X = real_numbers()
+        X = real_numbers(SHAPE)
         X[[280, 150], [1, 4]] = bad
         with pytest.raises(ValueError, match=r"Z contains NaN.*row 150, column 4"):
             open_dask(da.from_array(X, chunks=UNEVEN), name="Z")
@@ -68,7 +69,7 @@ def test_without_the_package_the_message_says_what_to_install():
 
 @cases("kind", KINDS)
 def test_every_pass_is_that_over_the_numbers_in_memory(kind):
-    check_all(KINDS[kind](real_numbers()))
+    check_all(KINDS[kind](real_numbers(SHAPE)))
 
 
 def test_data_are_read_once():
@@ -78,7 +79,7 @@ def test_data_are_read_once():
         reads["block"] += 1
         return block
 
-    X = real_numbers()
+    X = real_numbers(SHAPE)
     data = da.from_array(X, chunks=(100, D)).map_blocks(read, dtype=X.dtype, meta=X[:0])
     table, mask = open_dask(data), np.arange(len(X)) % 3 > 0
     for _ in range(3):
@@ -116,7 +117,7 @@ def client(cluster: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("kind", ["uneven", pytest.param("dataframe", marks=pytest.mark.slow)])
 def test_a_cluster_gives_the_same_answers(client, kind):
-    assert check_all(KINDS[kind](real_numbers()))._workers.client is client
+    assert check_all(KINDS[kind](real_numbers(SHAPE)))._workers.client is client
 
 
 def test_a_fit_is_that_of_numpy_even_if_a_worker_dies_in_its_midst(client):

@@ -36,19 +36,3 @@ def test_what_the_fit_sees_is_mapped_back(shape):
     given = np.random.default_rng(1).standard_normal((2, shape[1]))
     seen = frame.table.project(frame.center, frame.directions(given))
     np.testing.assert_allclose(seen, given @ (X[near] - frame.origin).T, atol=1e-8)
-
-
-def test_vectors_of_rows():
-    _, near, frame = frame_of((30, 4))
-    scores = np.arange(30.0)
-    np.testing.assert_array_equal(frame.of_near_rows(scores), scores[near])
-    back = frame.of_all_rows(frame.of_near_rows(scores), np.inf)
-    np.testing.assert_array_equal(back, np.where(near, scores, np.inf))
-
-
-def test_a_frame_of_all_rows_is_the_table():
-    X = np.random.default_rng(0).standard_normal((10, 40))
-    table = as_table(X)
-    frame = Frame.of(table, np.ones(10, bool), X[0], rotates=False)
-    assert frame.complete and frame.table is table and frame.rotation is None
-    assert frame.of_near_rows(X) is X and frame.of_all_rows(X, 0.0) is X

@@ -1,4 +1,4 @@
-"""The transformer: scikit-learn's checks, agreement with `robust_mean`, and names of columns."""
+"""The transformer: agreement with `robust_mean`, and names of columns."""
 
 import numpy as np
 import pandas as pd
@@ -7,25 +7,13 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from documented import documents_everything
 from inlier import RobustCenterer
-from scikit_learn import documents_everything, passes_all_checks
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((200, 3)) * np.array([1.0, 10.0, 0.1]) + np.array([5.0, 0.0, -2.0])
 X[:20] += 500.0
 NAMES = ["a", "b", "c"]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"sigma": 2.0},
-        {"with_scaling": True, "sigma": 2.0},
-        pytest.param({}, marks=pytest.mark.slow),
-    ],
-)
-def test_scikit_learn_checks(given):
-    passes_all_checks(RobustCenterer(**given))
 
 
 def test_good_rows_are_centered_as_if_alone():

@@ -1,4 +1,4 @@
-"""The sampler: scikit-learn's checks, and the pipelines of imbalanced-learn."""
+"""The sampler, and the pipelines of imbalanced-learn."""
 
 import numpy as np
 import pandas as pd
@@ -9,19 +9,14 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import NearestCentroid
 
 import inlier
+from documented import documents_everything
 from inlier import RobustMeanSampler
-from scikit_learn import documents_everything, passes_all_checks
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], [180, 20])
 X = RNG.standard_normal((200, 3)) + 15.0 * Y[:, None]  # a rare class, far from the other
 BAD = np.isin(np.arange(200), [3, 4, 5, 6, 7, 199])
 X[BAD] += 500.0
-
-
-@pytest.mark.parametrize("given", [{"sigma": 2.0}, pytest.param({}, marks=pytest.mark.slow)])
-def test_scikit_learn_checks(given):
-    passes_all_checks(RobustMeanSampler(**given))
 
 
 def test_rows_are_judged_within_their_class():

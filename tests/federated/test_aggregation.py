@@ -3,15 +3,18 @@
 import importlib
 import sys
 import tracemalloc
-import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
+import fits
 from cases import cases
 from inlier import WeakEvidenceWarning
 from inlier.federated import DoubtfulRoundError, Record, aggregate
+
+quietly = partial(fits.quietly, aggregate)
 
 
 def honest(n=10, dtype=float, d=600, seed=0):
@@ -25,12 +28,6 @@ def attacked(n=20, d=600, seed=0):
     X[3] *= -1e5
     X[[6, 7]] = X[5]
     return X
-
-
-def quietly(*arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", WeakEvidenceWarning)
-        return aggregate(*arguments, **options)
 
 
 @cases("n", [4, 10, 50])

@@ -14,10 +14,8 @@ from inlier.federated.judging import (
     best_cut,
     clipped_mean,
     correlations,
-    distances_from,
     group_apart,
     judge,
-    middle,
     sq_distances,
     voices,
     weighted_median,
@@ -200,33 +198,7 @@ def test_influence_is_bounded(size):
     assert np.linalg.norm(moved) < 2.0 * RADIUS * np.median(lengths) / 19
 
 
-@cases("n", [1, 2, 5])
-def test_clipped_mean_of_equal_updates(n):
-    np.testing.assert_allclose(clipped_mean(np.ones((n, n)), np.ones(n)), np.full(n, 1 / n))
-
-
-# -- Geometry -------------------------------------------------------------------------------------
-
-
-def test_inner_products_give_all_distances():
-    X, a = noise(7, d=12), np.random.default_rng(1).dirichlet(np.ones(7))
-    expected = ((X[:, None] - X) ** 2).sum(axis=2)
-    np.testing.assert_allclose(sq_distances(X @ X.T), expected, atol=1e-12)
-    lengths = np.linalg.norm(X - a @ X, axis=1)
-    np.testing.assert_allclose(distances_from(X @ X.T, a), lengths)
-
-
-def test_middle_is_the_client_whose_majority_is_nearest():
-    points = np.array([[0.0], [1.0], [2.0], [50.0], [51.0]])
-    assert middle((points - points.T) ** 2, np.ones(5)) == (1, 1.0)
-
-
-def test_weighted_median_counts_repeats():
-    random = np.random.default_rng(0)
-    for n in (1, 2, 9, 9, 9, 9):
-        x, k = random.standard_normal(n), random.integers(0, 5, n) + (np.arange(n) == 0)
-        repeated = np.sort(np.repeat(x, k))
-        assert weighted_median(x, k / 7.0) == repeated[len(repeated) // 2]
+# -- The record -----------------------------------------------------------------------------------
 
 
 def draws(rounds, n, seed=0):

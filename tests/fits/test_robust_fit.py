@@ -1,4 +1,4 @@
-"""The meta-estimator: scikit-learn's checks, rows that spoil a fit, and clean data."""
+"""The meta-estimator: rows that spoil a fit, and clean data."""
 
 import pickle
 
@@ -23,7 +23,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import check_estimator
 
 from cases import cases
 from inlier import RobustFit
@@ -34,17 +33,6 @@ TRUTH = np.array([1.0, -2.0, 0.5, 0.0, 3.0])
 GOOD = X @ TRUTH + 0.3 * RNG.standard_normal(300)
 BAD = np.arange(300) < 40
 Y = np.where(BAD, 10.0 * GOOD + 30.0, GOOD)
-
-
-@pytest.mark.parametrize("estimator", [Ridge(), LogisticRegression()], ids=["Ridge", "Logistic"])
-def test_scikit_learn_checks(estimator):
-    why = "a weight is what a row counts in the fit, not how often it was seen"
-    expected = {
-        f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")
-    }
-    done = check_estimator(RobustFit(estimator), on_skip=None, expected_failed_checks=expected)
-    others = {one["check_name"] for one in done if one["status"] in ("skipped", "failed")}
-    assert others <= {"check_array_api_input"}
 
 
 def error(model, truth=TRUTH):
@@ -202,15 +190,6 @@ def test_sparse_rows_never_become_dense():
     y = (np.arange(300) % 2).astype(int)
     model = RobustFit(LinearSVC(random_state=0)).fit(rows, y)  # 120 MB, dense
     assert model.support_.shape == (300,)
-
-
-def test_columns_may_have_any_units_and_order():
-    plain = RobustFit(LinearRegression()).fit(X, Y)
-    order = np.random.default_rng(0).permutation(300)
-    moved = RobustFit(LinearRegression()).fit(X[order], Y[order])
-    assert (moved.support_ != plain.support_[order]).mean() < 0.02
-    scaled = RobustFit(LinearRegression()).fit(X * [1, 10, 100, 1, 0.1] + 5.0, 1000.0 * Y)
-    assert (scaled.support_ != plain.support_).mean() < 0.02
 
 
 def test_weights_are_passed_on_without_the_rows_that_leave():

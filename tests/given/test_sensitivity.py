@@ -5,18 +5,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from inlier import robust_mean
+from ordinary_tables import digits
 
-
-def digits():
-    X, y = load_digits(return_X_y=True)
-    return np.vstack([X[y == 0], X[y == 1][:60]])
-
-
-X = digits()
+X, _ = digits()
 RESULT = robust_mean(X)
 
 

@@ -3,16 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits
 
 from commands import fit_record, invoke
 from inlier import robust_mean
+from ordinary_tables import digits
 
 
 @pytest.fixture(scope="module")
 def frame():
-    X, y = load_digits(return_X_y=True)
-    table = np.vstack([X[y == 0], X[y == 1][:60]])
+    table, _ = digits()
     named = pd.DataFrame(table, columns=[f"p{j}" for j in range(64)])
     return named.assign(checked=["yes"] * 40 + ["no"] * (len(named) - 40))
 

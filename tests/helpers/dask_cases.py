@@ -12,14 +12,9 @@ from inlier.data.arrays import DenseTable
 from inlier.data.dask import DaskTable, open_dask
 from libraries import Verbs
 
-N, D = 300, 7
+SHAPE = N, D = 300, 7
 # One chunk of a single row, and two without any.
 UNEVEN = ((100, 1, 0, 99, 80, 20, 0), (3, 4))
-
-
-def real_numbers(shape: tuple[int, int] = (N, D), seed: int = 0) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal(shape) + np.linspace(-1.0, 1.0, shape[1])
 
 
 def frame(X: np.ndarray, n_partitions: int = 4) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from inlier.data import as_table
+from libraries import host
 
 SPARSE_FORMATS = ["csr_matrix", "csc_matrix", "coo_matrix", "csr_array", "csc_array", "coo_array"]
 
@@ -90,6 +91,7 @@ def assert_near(
 
     In double precision; `or_dtype`, where an answer as large as the data may be in theirs.
     """
+    actual = host(actual)
     assert actual.shape == expected.shape
     assert actual.dtype in (np.float64, or_dtype)
     largest = np.abs(expected).max(initial=0.0)
@@ -116,24 +118,21 @@ class Case:
         """All passes about the center against the formulas of their definition."""
         tol = self.relative if relative is None else relative
         table, A, V, w = self.table, self.A, self.basis, self.weights
+        there, C = table.to_device(w), self.coefficients
         assert_near(table.project(self.center, V), V @ A.T, tol)
-        combined = table.combine(self.center, self.coefficients)
-        assert_near(
-            combined,
-            self.coefficients @ A,
-            tol,
-            table.dtype if A.shape[1] > A.shape[0] else np.float64,
-        )
-        moment = table.moment(self.center, w, V)
+        combined = table.combine(self.center, table.to_device(C))
+        assert_near(combined, C @ A, tol, table.dtype if A.shape[1] > A.shape[0] else np.float64)
+        moment = table.moment(self.center, there, V)
         assert_near(moment.projection, V @ A.T, tol, table.dtype)
         assert_near(moment.image, V @ (A.T * w) @ A, tol)
-        np.testing.assert_allclose(moment.drift, A.T @ w, atol=tol * np.abs(A).sum(axis=0).max())
-        mean = table.mean(w, self.center)
+        mean = table.mean(there, self.center)
         spread = np.abs(A).max()
         np.testing.assert_allclose(mean, self.Y.T @ w / w.sum(), rtol=0, atol=tol * spread)
-        squares, drift = table.squares(self.center, w)
-        assert_near(squares, np.square(A).T @ w, tol)
-        np.testing.assert_allclose(drift, A.T @ w, atol=tol * np.abs(A).sum(axis=0).max())
+        scatter, squares = table.scatter(self.center, there), table.squares(self.center, there)
+        assert_near(scatter[0], (A.T * w) @ A, tol)
+        assert_near(squares[0], np.square(A).T @ w, tol)
+        for drift in (moment.drift, scatter[1], squares[1]):
+            np.testing.assert_allclose(drift, A.T @ w, atol=tol * np.abs(A).sum(axis=0).max())
         assert_near(table.sq_distances(self.center), np.square(A).sum(axis=1), tol)
         assert_near(table.gram(self.center), A @ A.T, tol)
 

@@ -1,13 +1,12 @@
 """Fits to report on, and the words of a page."""
 
-import warnings
+from functools import partial
 from html.parser import HTMLParser
 
-from sklearn.exceptions import ConvergenceWarning
-
 import inlier
-from fits import robust_mean
+from fits import quietly, robust_mean
 
+fitted = partial(quietly, robust_mean)
 VOID = {"br", "hr", "img", "input", "link", "meta"}
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -25,14 +24,6 @@ HOSTILE = (
     "<!--",
     "\x00\x07\ud800",
 )
-
-
-def fitted(X, **options):
-    """A fit, whatever it warns about: what it says about the data is not at issue here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return robust_mean(X, **options)
 
 
 def summary_of(X, **options):

@@ -3,8 +3,6 @@
 import numpy as np
 from sklearn.base import clone
 
-from cases import cases
-
 ALPHA = 0.1
 
 
@@ -14,10 +12,6 @@ def told(method, alpha=ALPHA, sigma=1.0, **constants):
     estimator = method(**{name: known[name] for name in method.needs})
     vars(estimator).update(constants)
     return estimator
-
-
-def choice(methods):
-    return cases("method", methods)
 
 
 def deviation(X, weights=None):
@@ -32,10 +26,6 @@ def fitted(method, X, sigma=None, **changed):
     if sigma is not None and "sigma" in method.needs:
         changed["sigma"] = sigma
     return clone(method).set_params(**changed).fit(X)
-
-
-def shapes(shapes):
-    return cases("shape", shapes)
 
 
 def krum_by_hand(X, n_bad):

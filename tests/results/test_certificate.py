@@ -1,21 +1,17 @@
 """What a certificate states, against dense numpy; `verify` finds what does not hold."""
 
-import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
+import fits
 from cases import cases
+from clear_samples import spectral_sigma
 from inlier import robust_mean
-from inlier.l0 import Options
 from inlier.research.datasets import SettingA, SettingB
 from symmetric_fits import radius_by_hand
-
-
-def largest_deviation(rows):
-    rows = np.asarray(rows, dtype=np.float64)
-    return np.linalg.norm(rows - rows.mean(axis=0), 2) / np.sqrt(len(rows))
 
 
 def uneven_with_copies(seed):
@@ -27,18 +23,7 @@ def uneven_with_copies(seed):
     return X
 
 
-def wide_with_distant_rows(seed, n=50, d=2000, n_far=5, factor=1e5):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    X[:n_far] *= factor
-    X[n_far : n_far + 7] += 1.5
-    return X
-
-
-def quiet(X, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return robust_mean(X, **options)
+quiet = partial(fits.quietly, robust_mean)
 
 
 # -- what is stated -------------------------------------------------------------------------------
@@ -50,7 +35,7 @@ def test_other_answers_do_not_miss_the_largest_eigenvalue():
         result = quiet(X)
         for i in range(len(result.groups)):
             again = result.keep(i)
-            truth = largest_deviation(X[again.support])
+            truth = spectral_sigma(X[again.support])
             assert truth * (1.0 - 1e-9) <= again.sigma <= 1.2 * truth
 
 
@@ -61,31 +46,15 @@ TABLES = {
     "tall": SettingA(600, 40, 0.2).sample(0).X,
     "many columns": SettingB(700, 300, 0.3).sample(0).X,
     "wide": SettingA(80, 300, 0.1).sample(0).X,
-    "nearly half": SettingB(200, 20, 0.4).sample(0).X,
     "single": SettingA(600, 40, 0.2).sample(0).X.astype(np.float32),
-    "shifted": SettingA(600, 40, 0.2).sample(0).X + 1e6,
-    "absurd": wide_with_distant_rows(0, 60, 20, 2, 1e9),
 }
 
 
 WAYS = {
     "nothing": {},
-    "symmetric": {"assume": "symmetric"},
     "sigma": {"sigma": 4.0},
-    "as published": {"sigma": 3.0, "l0": Options(algorithm="paper")},
     "diagonal": {"scatter": "diagonal"},
 }
-
-
-@cases("way", WAYS)
-@cases("table", TABLES)
-def test_a_fit_is_verified(table, way):
-    X = TABLES[table]
-    result = quiet(X, **WAYS[way])
-    answers = [result, *(result.keep(i) for i in range(len(result.groups)))]
-    for answer in answers:
-        if np.isfinite(answer.certificate.bound):
-            assert answer.certificate.verify(X).faults == ()
 
 
 @pytest.mark.parametrize(
@@ -137,7 +106,7 @@ OTHERS = {
 
 
 @cases("other", OTHERS)
-@cases("way", ["nothing", "sigma", "diagonal"])
+@cases("way", WAYS)
 @cases("table", ["tall", "wide", "single"])
 def test_verify_finds_rows_that_vary_as_much_elsewhere(table, way, other):
     X = TABLES[table]

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import inlier
+import statements
 from inlier.datasets import SettingA
-from statements import Dense, Told, lies
 
 
 def sample(n=300, d=20, alpha=0.2, setting=SettingA):
@@ -119,9 +119,7 @@ def test_another_threshold(options, shape):
     np.testing.assert_array_equal(other.support, result.scores <= threshold)
     assert other.details.rule.threshold == threshold
     np.testing.assert_array_equal(other.scores, result.scores)
-    dense = Dense(X, np.finfo(np.float64).eps, result.details.rule.metric, result.location)
-    told = Told(other, dense, fitted=False, partition=False)
-    assert list(lies(told, np.random.default_rng(0))) == []
+    statements.check(X, other, before=result, partition=False)
     same = result.at(threshold=result.details.rule.threshold)
     np.testing.assert_array_equal(same.support, result.support)
 

@@ -46,21 +46,6 @@ def check(result: Any, X: Any, rtol: float = 1e-9) -> None:
         assert (np.abs(high - expected[1]) <= close).all()
 
 
-def test_an_answer_chosen_again_has_its_own():
-    X = contaminated()
-    X[50:60] -= 3000.0
-    result = inlier.robust_mean(X)
-    before = result.standard_error
-    assert len(result.groups) > 1
-    for other in (
-        result.keep(0),
-        result.at(threshold=float(result.scores.max()) / 2),
-    ):
-        assert not np.array_equal(other.support, result.support)
-        check(other, X)
-    assert result.standard_error is before
-
-
 def test_one_pass_once(monkeypatch):
     seen = []
     real = type(as_table(contaminated())).squares

@@ -71,6 +71,19 @@ def test_standard_error():
     np.testing.assert_allclose((low + high) / 2.0, RESULT.location)
 
 
+def test_standard_errors_are_of_the_cells_that_are_there():
+    gone = np.random.default_rng(1).random(X.shape) < [0.0, 0.3, 0.3, 0.3]
+    holes = np.where(gone, np.nan, X)
+    result = inlier.robust_mean(holes, sample_weight=WEIGHTS)
+    assert not result.support[:30].any()
+    for j, column in enumerate(holes.T):
+        there = result.support & (WEIGHTS > 0.0) & ~np.isnan(column)
+        cells, w = column[there], WEIGHTS[there]
+        assert result.location[j] == pytest.approx(np.average(cells, weights=w))
+        assert result.standard_error[j] == pytest.approx(error(cells[:, None], w)[0])
+        assert result.deviation[j] == pytest.approx(np.sqrt(np.cov(cells, aweights=w, ddof=0)))
+
+
 def test_intervals_hold_as_often_as_they_say():
     # Also where heavy rows are means of more samples: there they hold more often.
     rng = np.random.default_rng(1)

@@ -34,9 +34,6 @@ def test_explanations_of_several_rows_are_those_of_each(result):
         assert (found.row, found.score, found.removed) == (one.row, one.score, one.removed)
 
 
-# -- data -----------------------------------------------------------------------------------------
-
-
 def three_clusters(n=600, d=10, seed=0):
     """Of equal size and far apart: no part of the rows is the majority."""
     rng = np.random.default_rng(seed)

@@ -5,13 +5,14 @@ import pytest
 from scipy.stats import rankdata
 
 from cases import cases
+from fits import fitted
 from inlier import robust_mean
 from inlier.data import as_table
 from inlier.research.datasets import SettingA
 from inlier.search import thresholds
 from inlier.search.cells import average_ranks
 from inlier.search.sample import RowSample
-from ordinary_tables import fitted, iris_with_typos
+from ordinary_tables import iris_with_typos
 
 # Rows, columns, the bad rows and columns, and what happens to them.
 SMALL = {
@@ -59,16 +60,6 @@ def test_typos_are_set_aside_and_described():
     assert "x2 = 350, about 280 times the column's usual distance from its median" in said[60, 2]
     assert result.explain(60).cells == (said[60, 2],)
     assert said[60, 2] in str(result.explain(60))
-
-
-def test_swapped_columns_and_signs_are_recognised():
-    rng = np.random.default_rng(0)
-    X = np.c_[100.0 + rng.standard_normal(80), 5.0 + 0.1 * rng.standard_normal(80)]
-    X[7] = X[7, ::-1]
-    X[9, 0] *= -1.0
-    said = {(cell.row, cell.column): str(cell.slip) for cell in fitted(X).cells}
-    assert "swapped" in said[7, 0] and "swapped" in said[7, 1]
-    assert said[9, 0] == "the usual with the other sign, like a wrong sign"
 
 
 @pytest.mark.parametrize("value", [1e3, 1e7, 1e10, 1e20, 1e150, 1e300])

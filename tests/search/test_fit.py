@@ -7,60 +7,18 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import ortho_group
 
 from cases import cases
+from fits import quietly
 from inlier import WeakEvidenceWarning
 from inlier.l0 import Options
-from symmetric_fits import SETTINGS, SMALL, fitted, no_warning, robust_mean, share_removed
-
-# -- the same rows in other clothes ---------------------------------------------------------------
-
-
-MOVABLE = ["A, n < d", "B", "heavy", "obvious and subtle"]
-
-
-def moved(X, how, seed=0):
-    """The same rows, and where the k-th of them is now."""
-    rng = np.random.default_rng(seed)
-    n, d = X.shape
-    order = rng.permutation(n) if how == "permuted" else np.arange(n)
-    spread = X.std()
-    X = {
-        "small": lambda: 1e-8 * X,
-        "large": lambda: 1e8 * X,
-        "far": lambda: X + 1e6 * spread * rng.choice([-1.0, 1.0], d),
-        "rotated": lambda: X @ ortho_group.rvs(d, random_state=rng),
-        "reflected": lambda: -X,
-        "permuted": lambda: X[order],
-        "columns": lambda: X[:, rng.permutation(d)],
-        "wider": lambda: np.insert(X, [0, d // 2], [7.0, -2.0], axis=1),
-    }[how]()
-    return X, order
-
-
-MOVES = ["small", "large", "far", "rotated", "reflected", "permuted", "columns", "wider"]
+from symmetric_fits import SETTINGS, SMALL, fitted, no_warning, robust_mean
 
 
 @cache
 def plain_fit(name, dtype="float64"):
     """The fit of a table as it is, in some precision."""
     return fitted(SMALL[name]().X.astype(dtype))
-
-
-# Every move of two tables, and some moves of the others.
-@cases(
-    ("name", "how"),
-    [
-        *((name, how) for name in ("A", "spiked") for how in MOVES),
-        *((name, how) for name in MOVABLE for how in ("far", "permuted")),
-    ],
-)
-def test_the_same_rows_are_kept(name, how):
-    Y, order = moved(SMALL[name]().X, how)
-    plain, other = plain_fit(name), fitted(Y)
-    assert plain.groups
-    np.testing.assert_array_equal(other.support, plain.support[order])
 
 
 # -- difficult tables -----------------------------------------------------------------------------
@@ -143,7 +101,9 @@ ONE_MODE = {
 
 @pytest.mark.parametrize("kind", ONE_MODE)
 def test_odd_columns_with_one_mode_are_left_alone(kind):
-    assert share_removed(ONE_MODE[kind], range(20)).max() == 0.0
+    for seed in range(20):
+        X = ONE_MODE[kind](np.random.default_rng(seed))
+        assert quietly(robust_mean, X).support.all()
 
 
 @cases("value", [2.5, 0.1, 1e10 / 3.0])

@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 from cases import cases
+from fits import fitted
 from inlier._internal.arrays import ascending_columns
 from inlier.search import thresholds
 from inlier.search.gaps import Sides, Tails, _indices
-from ordinary_tables import fitted
 
 
 @pytest.mark.parametrize("number", [12, 500, 100_000])

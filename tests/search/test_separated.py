@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from inlier.research.datasets import Cluster, SettingB
-from ordinary_tables import fitted, iris_with_typos
+from fits import fitted
+from inlier.research.datasets import Cluster
 
 # -- what is kept ---------------------------------------------------------------------------------
 
@@ -44,25 +44,6 @@ def test_a_rare_code_does_not_make_a_row_long():
 
 
 # -- what must not matter -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("table", [iris_with_typos, lambda: SettingB(300, 60, 0.3).sample(0).X])
-def test_units_order_and_random_numbers_do_not_matter(table):
-    X = table()
-    rng = np.random.default_rng(0)
-    support = fitted(X).support
-    order = rng.permutation(len(X))
-    np.testing.assert_array_equal(fitted(X[order]).support, support[order])
-    for moved in (1e-8 * X, X + 1e6):
-        np.testing.assert_array_equal(fitted(moved).support, support)
-    np.testing.assert_array_equal(fitted(X, random_state=7).support, support)
-
-
-def test_units_of_single_columns_do_not_matter():
-    X = iris_with_typos()
-    np.testing.assert_array_equal(
-        fitted(X * np.array([1e-3, 1.0, 1e3, 10.0])).support, fitted(X).support
-    )
 
 
 @pytest.mark.parametrize("odd", ["one cell of a bad row", "squares underflow", "constant"])

@@ -1,15 +1,12 @@
 """Each test finds the group that it is for, and nothing among clean rows."""
 
-import warnings
-
 import numpy as np
 import pytest
 
-import inlier
-from inlier import RobustMean, robust_mean
+from fits import fitted
+from inlier import robust_mean
 from inlier.research.datasets import Cluster, HeavyTails, SettingA, SettingB
 from inlier.search import tests as search_tests
-from ordinary_tables import fitted, iris_with_typos
 
 # -- fits -----------------------------------------------------------------------------------------
 
@@ -43,15 +40,6 @@ def test_assume_is_checked():
         robust_mean(X, assume="normal")
     with pytest.raises(ValueError, match=r"assume='nothing'.*leave sigma out"):
         robust_mean(X, sigma=1.0, assume="nothing")
-
-
-@pytest.mark.parametrize("assume", ["auto", "symmetric", "nothing"])
-def test_the_estimator_predicts_the_verdict_of_the_fit(assume):
-    for X in (iris_with_typos(), SettingA(400, 40, 0.2).sample(0).X):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", inlier.WeakEvidenceWarning)
-            model = RobustMean(assume=assume).fit(X)
-        np.testing.assert_array_equal(model.predict(X) == 1, model.support_)
 
 
 @pytest.mark.parametrize("shape", [(1000, 10), (300, 20), (1000, 20), (2000, 30)])

@@ -138,7 +138,7 @@ class Explanation:
             lines.append(f"  {f.contribution:+10.4g}  {f.name} {said}, expected {f.expected:.6g}")
         rest = len(self.contributions) - len(shown)
         if rest:
-            others = self.contributions.sum() - sum(f.contribution for f in shown)
+            others = np.delete(self.contributions, [f.column for f in shown]).sum()
             lines.append(f"  {others:+10.4g}  {rest} other {'column' if rest == 1 else 'columns'}")
         return "\n".join(lines)
 

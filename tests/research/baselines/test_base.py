@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_estimator
 
 from cases import cases
 from inlier.research.baselines import (
@@ -31,7 +30,7 @@ from inlier.research.baselines import (
     SpectralReweighting,
 )
 from reference import contaminated
-from rivals import choice, deviation, fitted, shapes, told
+from rivals import deviation, fitted, told
 
 MCD = MinimumCovarianceDeterminant
 # Those that look along the directions of largest variance until none is left: spectral signatures
@@ -57,10 +56,10 @@ NEEDS_ROWS = (MCD,)
 ALL = [told(method) for method in BASELINES]
 
 
-each = choice(ALL)
-each_robust = choice([method for method in ALL if not isinstance(method, NOT_ROBUST)])
-told_alpha = choice([method for method in ALL if "alpha" in method.needs])
-told_sigma = choice([method for method in ALL if "sigma" in method.needs])
+each = cases("method", ALL)
+each_robust = cases("method", [method for method in ALL if not isinstance(method, NOT_ROBUST)])
+told_alpha = cases("method", [method for method in ALL if "alpha" in method.needs])
+told_sigma = cases("method", [method for method in ALL if "sigma" in method.needs])
 
 
 def needs_more_rows(method, shape):
@@ -81,13 +80,6 @@ def with_one_bad_row(method, shape):
         shape = (2 * shape[1] + 1, shape[1])
     X = contaminated(*shape, n_bad=1)
     return X, 1.05 * deviation(X[1:])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", BASELINES, ids=lambda method: method.name)
-def test_scikit_learn_checks(method):
-    # scikit-learn's tables have features up to a hundred apart, and all rows are good there.
-    check_estimator(told(method, sigma=1e3), on_skip=None)
 
 
 # Every move of one table, and one move of tables of other shapes.
@@ -111,7 +103,7 @@ def test_moves_with_the_data(method, shape, scale, shift):
 
 
 # Means of blocks depend on which rows share one, and rows are removed at random.
-@choice([m for m in ALL if not isinstance(m, MedianOfMeans | LeeValiant | RandEigen)])
+@cases("method", [m for m in ALL if not isinstance(m, MedianOfMeans | LeeValiant | RandEigen)])
 def test_the_order_of_rows_does_not_matter(method):
     X = contaminated()
     order = np.random.default_rng(1).permutation(len(X))
@@ -128,8 +120,8 @@ def test_the_order_of_rows_does_not_matter(method):
 AXES = (LaiRaoVempala, LaiRaoVempalaGaussian)
 
 
-@choice([m for m in ALL if m.rotates and not isinstance(m, AXES)])
-@shapes([(60, 4), (12, 40)])
+@cases("method", [m for m in ALL if m.rotates and not isinstance(m, AXES)])
+@cases("shape", [(60, 4), (12, 40)])
 def test_rotated_rows_have_a_rotated_answer(method, shape):
     X, sigma = with_one_bad_row(method, shape)
     Q = np.linalg.qr(np.random.default_rng(2).standard_normal((shape[1], shape[1])))[0]
@@ -150,7 +142,10 @@ def test_few_bad_rows_leave_the_error_bounded(method, far):
     assert found.result_.converged
 
 
-@choice([told(m) for m in (NormTrimmedMean, MultiKrum, ChengDiakonikolasGe, ProjectedGradient)])
+@cases(
+    "method",
+    [told(m) for m in (NormTrimmedMean, MultiKrum, ChengDiakonikolasGe, ProjectedGradient)],
+)
 def test_rows_that_are_set_aside_count_as_bad(method):
     # With alpha = .1 these are all that may leave.
     X = contaminated()
@@ -273,7 +268,7 @@ def test_wrong_parameters():
 
 
 @told_sigma
-@shapes([(200, 5), (150, 20), (400, 300), (30, 80)])
+@cases("shape", [(200, 5), (150, 20), (400, 300), (30, 80)])
 def test_no_variance_of_the_answer_exceeds_sigma(method, shape):
     n_bad = shape[0] // 10
     X = contaminated(*shape, n_bad, far=1.0)
@@ -345,7 +340,7 @@ def spectral_error(method, X, n_bad, room=1.0):
     return np.linalg.norm(found.location_ - good.mean(axis=0)) / sigma
 
 
-each_spectral = choice([m for m in ALL if isinstance(m, SPECTRAL)])
+each_spectral = cases("method", [m for m in ALL if isinstance(m, SPECTRAL)])
 
 
 @each_spectral

@@ -6,6 +6,7 @@ double precision. What was removed has no part in them.
 """
 
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from itertools import combinations
@@ -82,7 +83,7 @@ class Dense:
         self.chosen = origin is not None
         self.origin = self.seen(np.median(X, axis=0) if origin is None else origin)
         with np.errstate(over="ignore"):
-            self.farthest = float(np.abs(self.Z - self.origin).max())
+            self.farthest = np.abs(self.Z - self.origin).max()
         self._known: dict[bytes, Moments] = {}
 
     def set_aside(self, X: Any, fill: Any) -> Any:
@@ -100,9 +101,9 @@ class Dense:
 
     def place(self, points: Array) -> float:
         """How far rounding moves points, in every column, because of where they lie."""
-        where = DOUBLE * float(np.abs(self.unscaled(points)).max(initial=0.0))
+        where = DOUBLE * np.abs(self.unscaled(points)).max(initial=0.0)
         if self.metric is not None:  # a copy in other coordinates has the precision of the data
-            where += self.eps * float(np.abs(self.seen(points)).max(initial=0.0))
+            where += self.eps * np.abs(self.seen(points)).max(initial=0.0)
         return 8.0 * where
 
     def in_units_of_the_data(self) -> "Dense":
@@ -121,7 +122,7 @@ class Dense:
         Of the digits of the spread of the kept rows no more than half may be lost.
         """
         off = 16.0 * self.eps * self.farthest
-        return min(off, float(np.sqrt(self.eps)) * spread) if spread > 0.0 else off
+        return min(off, np.sqrt(self.eps) * spread) if spread > 0.0 else off
 
     def moments(self, kept: Array) -> Moments:
         """Of the rows that a mask marks."""
@@ -134,15 +135,15 @@ class Dense:
         rows = self.Z[kept]
         m, d = rows.shape
         mean, A = centered(rows)
-        spread = float(np.abs(A).max(initial=0.0))
-        size = spread or 1.0
+        spread = np.abs(A).max(initial=0.0)  # no float of Python: its square may be infinite
+        size = spread or np.float64(1.0)
         values, vectors = np.linalg.eigh(gram(A / size))
-        top = max(0.0, float(values[-1])) * size**2
+        top = max(0.0, float(values[-1] * size**2))
         vector = vectors[:, -1] if d <= m else vectors[:, -1] @ A / size
         vector = vector / max(float(np.linalg.norm(vector)), 1e-300)
         place = self.place(self.X[kept]) * float(np.sqrt(d))
         carried = self.carried(spread) * float(np.sqrt(d))
-        trace = float(np.sum((A / size) ** 2)) * size**2
+        trace = np.sum((A / size) ** 2) * size**2
         products = 8.0 * self.eps * np.sqrt(max(m, d)) * trace + CLOSE * top
         rounding = products + 2.0 * np.sqrt(top * m) * place + m * (place**2 + carried**2)
         off = 2.0 * self.eps * float(np.linalg.norm(self.unscaled(self.X[kept].mean(axis=0))))
@@ -164,8 +165,8 @@ def gram(A: Array) -> Array:
 
 
 def largest_eigenvalue(A: Array) -> float:
-    size = float(np.abs(A).max(initial=0.0)) or 1.0
-    return max(0.0, float(np.linalg.eigvalsh(gram(A / size))[-1])) * size**2
+    size = np.abs(A).max(initial=0.0) or np.float64(1.0)
+    return max(0.0, float(np.linalg.eigvalsh(gram(A / size))[-1]) * size**2)
 
 
 class Told(NamedTuple):
@@ -198,15 +199,35 @@ class Told(NamedTuple):
         return bool(self.kept.any()) and bool(np.isfinite(self.result.certificate.lambda_max))
 
 
-def lies(told: Told, rng: np.random.Generator) -> Lies:
-    """All that is false in a result."""
+def lies(told: Told, rng: np.random.Generator, radii: bool = True) -> Lies:
+    """All that is false in a result; if not `radii`, no other sets of good rows are tried."""
     checks = [numbers, verdict, medians, location, eigenvalue, sigma, feasible, bound_on_rows]
     checks += [scores, groups, message, errors]
     with np.errstate(all="ignore"):
         for check in checks:
             yield from check(told)
-        yield from radius(told, rng)
+        if radii:
+            yield from radius(told, rng)
         yield from explanations(told, rng)
+
+
+def check(X: Array, result: Any, but: str = "", before: Any = None, **how: bool) -> None:
+    """Raise unless all that a result says about a dense table is true, but for one kind of lie.
+
+    If it was chosen without a fit, `before` is the result that it was chosen from. The certificate
+    is left to `fits.fitted`: it is refused where rounding decides the mean.
+    """
+    X = np.asarray(X).astype(np.float64)
+    eps = float(np.finfo(host(result.location).dtype).eps)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        known = (result.details.rule.metric, None if before is None else before.location)
+        dense = Dense(X, eps, *known, certificate=result.certificate)
+        told = Told(result, dense, fitted=before is None, **how)
+        found = list(lies(told, np.random.default_rng(0), radii=not told.fitted))
+        if told.fitted:
+            found += prediction(told, rule_says(told, X))
+    assert not [lie for lie in found if lie.kind != but], found
 
 
 # -- numbers and masks ----------------------------------------------------------------------------
@@ -301,7 +322,9 @@ def errors(told: Told) -> Lies:
         yield Lie("interval", f"column {j}: {where[j]!r} is {outside[j]:.3g} outside of it")
     with np.errstate(over="ignore", invalid="ignore"):
         _, A = centered(rows)
-        expected = np.sqrt(np.square(A).sum(axis=0) / (len(rows) - 1) / len(rows))
+        size = np.abs(A).max(axis=0)
+        unit = np.where(size > 0.0, size, 1.0)  # squares may underflow
+        expected = unit * np.sqrt(np.square(A / unit).sum(axis=0) / (len(rows) - 1) / len(rows))
         for j in np.unique(dense.cells[:, 1]):
             seen = dense.observed[told.kept, j]
             there = seen[~np.isnan(seen), None]
@@ -360,6 +383,11 @@ def sigma(told: Told) -> Lies:
     stated = {"sigma_kept": certificate.sigma_kept}
     if result._outcome.searched or not told.fitted:
         stated["sigma"] = result.sigma
+    if result._outcome.searched and told.fitted:
+        n, budget = certificate.n, certificate.budget
+        for square, due in ((m * result.sigma**2, high), (budget, n * result.sigma**2)):
+            if not same(square, due, 1e-9 * due + true.rounding * n / m + 1e-290):
+                yield Lie("sigma", f"it stands for {square!r} and not for {due!r}")
     for name, value in stated.items():
         square = m * value**2
         if true.top > square + (high - low) + true.rounding:
@@ -400,6 +428,8 @@ def bound_on_rows(told: Told) -> Lies:
         center = told.dense.moments(told.kept).mean
     A = told.dense.Z - center
     least = certificate.l0_lower_bound
+    if certificate.feasible and told.n_kept > min(n - least, bound + 1e-6 * n):
+        yield Lie("most_kept", f"{told.n_kept} rows are kept, but {bound!r}, {n} - {least} at most")
     # Within the budget whatever rounding does.
     safe = budget * (1.0 - KEPT - 64.0 * told.dense.eps * np.sqrt(told.dense.d))
     if told.kept.any():
@@ -483,6 +513,8 @@ def radius(told: Told, rng: np.random.Generator) -> Lies:
         true = dense.moments(good)
         k = n - int(good.sum())
         spread = float(np.sqrt(true.top / good.sum()))
+        if not np.isfinite(spread):
+            continue
         stated = float(certificate.error_radius(k / n, spread))
         away = float(np.linalg.norm(found - true.mean))
         allowed = stated * (1.0 + 1e-6) + true.off + here.off
@@ -561,7 +593,7 @@ def rule_scores(dense: Dense, rule: Any) -> tuple[Array, Array]:
         q, rounding = multiplier_scores(dense, rule)
         rounding = rounding + CLOSE * q + dense.eps * max(1.0, abs(rule.threshold))
         if np.isfinite(rule.radius):
-            far = squares(dense, rule.start) > rule.radius**2
+            far = squares(dense, rule.start) > np.square(rule.radius)
             q = np.where(far, np.inf, q)
         return q, rounding
 
@@ -591,7 +623,7 @@ def group_scores(dense: Dense, group: Any) -> tuple[Array, Array]:
         seen = (dense.X - group.center) @ direction
         size = np.abs(seen) if group.side == 0 else np.maximum(group.side * seen, 0.0)
         away = off_center(dense, group.center) * np.linalg.norm(direction)
-    return (size / group.cut) ** 2, (2.0 * size * away + away**2) / group.cut**2
+    return (size / group.cut) ** 2, (2.0 * size * away + away**2) / np.square(group.cut)
 
 
 def measured(dense: Dense, measure: Any, cut: float) -> tuple[Array, Array]:
@@ -614,7 +646,7 @@ def measured(dense: Dense, measure: Any, cut: float) -> tuple[Array, Array]:
             T = T @ measure.whitener.T
         sizes = np.linalg.norm(T, axis=1)
         away = 1e-4 * (1.0 + sizes)  # in single precision
-    return (sizes / cut) ** 2, (2.0 * sizes * away + away**2) / cut**2
+    return (sizes / cut) ** 2, (2.0 * sizes * away + away**2) / np.square(cut)
 
 
 def squares(dense: Dense, center: Array) -> Array:
@@ -710,7 +742,9 @@ def groups(told: Told) -> Lies:
         yield Lie("groups", f"{len(left)} rows in them, but {len(gone)} left")
     for i, group in enumerate(result.groups):
         # A chance is stated only where it does not depend on how tails fall.
-        stated = group.kind not in ("cells", "length", "clear") and group.log_p <= np.log(0.05)
+        stated = group.kind not in ("cells", "length", "clear", "chain") and group.log_p <= np.log(
+            0.05
+        )
         p_value = np.exp(group.log_p) if stated else np.nan
         if not np.array_equal(group.p_value, p_value, equal_nan=True) or not group.log_p <= 0.0:
             yield Lie("p_value", f"groups[{i}]: {group.p_value!r}, log {group.log_p!r}")
