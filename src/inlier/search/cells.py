@@ -171,13 +171,23 @@ def distances_kept(ascending: Array, center: Array, k: int) -> Array:
     """Return the distance from its center that k values of each sorted column keep.
 
     The k nearest values are neighbors: it is the least over all runs of k of the larger distance.
+    From run to run one end comes nearer and the other goes away, so that bisection finds it.
     """
-    d, n = ascending.shape
-    found = np.empty(d)
-    for part in blocks_in_cache(d, n):
-        off = ascending[part] - center[part, None]
-        found[part] = np.min(np.maximum(-off[:, : n - k + 1], off[:, k - 1 :]), axis=1)
-    return found
+    columns = np.arange(len(center))
+
+    def ends(first: Array) -> tuple[Array, Array]:
+        return center - ascending[columns, first], ascending[columns, first + k - 1] - center
+
+    # The first run whose upper end is the farther one, or else the last run.
+    first, last = np.zeros_like(columns), np.full_like(columns, ascending.shape[1] - k)
+    while (first < last).any():
+        run = (first + last) // 2
+        lower, upper = ends(run)
+        nearer = upper < lower
+        first = np.where(nearer, np.minimum(run + 1, last), first)
+        last = np.where(nearer, last, run)
+    near, before = np.maximum(*ends(first)), np.maximum(*ends(np.maximum(first - 1, 0)))
+    return np.asarray(np.minimum(near, before))
 
 
 def rank(share: float, n: int) -> int:

@@ -296,8 +296,10 @@ def _cut_in_widest_gap(T: Array, G: Array) -> Array:
 
 def _distinct(G: Array, sizes: Array) -> tuple[Array, Array]:
     """Return each group once, in the given order."""
-    _, first = np.unique(np.packbits(G, axis=1), axis=0, return_index=True)
-    chosen = np.sort(first)
+    places: dict[bytes, int] = {}
+    for i, key in enumerate(map(bytes, np.packbits(G, axis=1))):
+        places.setdefault(key, i)
+    chosen = np.fromiter(places.values(), np.intp, len(places))
     return G[chosen], sizes[chosen]
 
 
