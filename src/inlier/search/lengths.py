@@ -24,7 +24,7 @@ from inlier.data import Measure, TailLength
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
-from inlier.search.cells import cuts_of, distances_kept, rank
+from inlier.search.cells import Unit, cuts_of, distances_kept, rank
 from inlier.search.tests import quantile_of_last
 
 
@@ -195,7 +195,10 @@ def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, 
     if _few_values(lengths):
         return []
     middle = float(np.median(lengths))
-    law, cap, log_p = cuts_of(lengths - middle, thresholds.LEVEL, thresholds.LONG_INFLATED, 0.5)
+    off = lengths - middle
+    law, cap, log_p = cuts_of(
+        off, Unit.of(off), thresholds.LEVEL, thresholds.LONG_INFLATED, power=0.5
+    )
     cut = middle + float(min(law[0], cap[0]))
     if not np.isfinite(cut):
         return []
