@@ -47,7 +47,7 @@ def find_fences(
     sorted columns, d x n.
     """
     d = values.shape[1]
-    others = _Others(values)
+    others = _Others(values, ascending)
     center = middles(ascending)
     # Distances above and below the median.
     of_cells, of_rows, least = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
@@ -109,8 +109,8 @@ def _beyond(off: Array, cuts: Array) -> Mask:
 class _Others:
     """Whether rows with extreme cells in one column are like all others in the other columns."""
 
-    def __init__(self, values: Array) -> None:
-        self._values = values
+    def __init__(self, values: Array, ascending: Array) -> None:
+        self._values, self._ascending = values, ascending
         d = values.shape[1]
         # Some columns show it as well as all of them.
         self._columns = np.linspace(0, d - 1, min(d, thresholds.SHOWN)).astype(np.intp)
@@ -120,8 +120,8 @@ class _Others:
         """Location and spread of the ranks in each column, standardized: a row for each."""
         columns = self._values.T[self._columns]
         both = np.empty((len(columns), 2, columns.shape[1]))
-        for out, column in zip(both, columns, strict=True):
-            out[0] = average_ranks(column)
+        for out, column, j in zip(both, columns, self._columns, strict=True):
+            out[0] = average_ranks(column, self._ascending[j])
             out[1] = (out[0] - out[0].mean()) ** 2
             out -= out.mean(axis=1, keepdims=True)
             out /= np.maximum(out.std(axis=1, keepdims=True), TINY)
@@ -155,13 +155,21 @@ class _Others:
         return [j for j, these, rest, z in asked if not self.typical(these, j, rest, z)]
 
 
-def average_ranks(values: Array) -> Array:
+def average_ranks(values: Array, ascending: Array | None = None) -> Array:
     """Return the ranks of values, from 0 on; equal ones have their mean rank.
 
-    As `scipy.stats.rankdata`, whose import takes as long as that of all else together.
+    As `scipy.stats.rankdata`, whose import takes as long as that of all else together. `ascending`
+    are the sorted values, if they are known.
     """
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts + 1) / 2.0)[which])
+    a = np.sort(values) if ascending is None else ascending
+    starts = np.flatnonzero(np.append(True, a[1:] > a[:-1]))
+    counts = np.diff(starts, append=len(a))
+    means = starts + (counts - 1) / 2.0
+    if 8 * len(starts) < len(a):  # few values are found faster than all are sorted
+        return np.asarray(means[np.searchsorted(a[starts], values)])
+    ranks = np.empty(len(a))
+    ranks[np.argsort(values)] = np.repeat(means, counts)
+    return ranks
 
 
 def _candidates(ascending: Array, center: Array, missing: Mask | None) -> Array:
