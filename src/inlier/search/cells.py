@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri, pdtrc
 
-from inlier._internal.arrays import blocks_in_cache, median_distances, middles, pieces
+from inlier._internal.arrays import blocks_in_cache, first_places, median_distances, middles, pieces
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Fences
@@ -85,11 +85,11 @@ def find_fences(
     of_rows = np.minimum(of_rows, of_cells)
     if not np.isfinite(of_rows).any():
         return None, None
-    unit = median_distances(ascending, center)
-    rows = Fences(center, unit, of_rows[0], of_rows[1], least)
+    units = median_distances(ascending, center)
+    rows = Fences(center, units, of_rows[0], of_rows[1], least)
     if not np.isfinite(of_cells).any():
         return None, rows
-    return Fences(center, unit, of_cells[0], of_cells[1], least), rows
+    return Fences(center, units, of_cells[0], of_cells[1], least), rows
 
 
 def _within(ascending: Array, center: float, cuts: Array) -> Array:
@@ -148,6 +148,8 @@ class _Others:
 
     def foreign(self, columns: list[int], rows: Mask, others: Mask) -> list[int]:
         """Return the columns of which some rows, k x n, differ from others in other columns."""
+        if not columns or len(self._columns) < 2:
+            return []
         # One product for all columns reads the ranks once.
         number = np.maximum(np.count_nonzero(rows, axis=1), 1)
         means = rows.astype(np.float64) @ self._ranks.T / number[:, None]
@@ -205,13 +207,8 @@ def distances_kept(ascending: Array, center: Array, k: int) -> Array:
         return center - ascending[columns, first], ascending[columns, first + k - 1] - center
 
     # The first run whose upper end is the farther one, or else the last run.
-    first, last = np.zeros_like(columns), np.full_like(columns, ascending.shape[1] - k)
-    while (first < last).any():
-        run = (first + last) // 2
-        lower, upper = ends(run)
-        nearer = upper < lower
-        first = np.where(nearer, np.minimum(run + 1, last), first)
-        last = np.where(nearer, last, run)
+    n_runs = ascending.shape[1] - k + 1
+    first = first_places(lambda run: np.less_equal(*ends(run)), len(center), n_runs - 1)
     near, before = np.maximum(*ends(first)), np.maximum(*ends(np.maximum(first - 1, 0)))
     return np.asarray(np.minimum(near, before))
 
@@ -270,19 +267,19 @@ def _with_units(
     frequent value: these cells count as if they had it.
     """
     for some in pieces(len(columns), TOGETHER):
-        offs, units, asked = {}, {}, columns[some].tolist()
+        offs, units, asked = dict[int, Array](), dict[int, Unit](), columns[some].tolist()
         present = {j: slice(None) if missing is None else ~missing[:, j] for j in asked}
         while asked:
             for j in asked:
                 offs[j] = values[present[j], j] - center[j] if j not in offs else offs[j]
                 units[j] = Unit.of(offs[j])
-            asked = [j for j in asked if units[j].nearest is not None]
-            masks = np.zeros((2, len(asked), len(values)), dtype=np.bool_)
-            for i, j in enumerate(asked):
-                masks[:, i, present[j]] = units[j].nearest, units[j].equal
-            asked = others.foreign(asked, *masks) if asked else []
+            nearest = {j: mask for j in asked if (mask := units[j].nearest) is not None}
+            masks = np.zeros((2, len(nearest), len(values)), dtype=np.bool_)
+            for i, j in enumerate(nearest):
+                masks[:, i, present[j]] = nearest[j], units[j].equal
+            asked = others.foreign(list(nearest), *masks)
             for j in asked:
-                offs[j] = np.where(units[j].nearest, 0.0, offs[j])
+                offs[j] = np.where(nearest[j], 0.0, offs[j])
         for j, off in offs.items():
             yield j, off, units[j]
 

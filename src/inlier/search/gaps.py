@@ -19,7 +19,14 @@ from functools import cache, cached_property
 import numpy as np
 from scipy.special import gammaln, ndtr, ndtri, stdtr
 
-from inlier._internal.arrays import blocks_in_cache, middles, namespace, of_columns, on_host
+from inlier._internal.arrays import (
+    blocks_in_cache,
+    first_places,
+    middles,
+    namespace,
+    of_columns,
+    on_host,
+)
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data.measures import MEDIAN_SIZE
@@ -127,11 +134,14 @@ class Sides:
         self.step = rounding_steps(ascending.T)
         # Values that differ from the median by rounding alone are on neither side of it.
         at_center = 16.0 * np.finfo(np.float64).eps * np.abs(center) + 1e-9 * self.step
-        half = ascending.shape[1] // 2 + 1
-        above = ascending[:, : -half - 1 : -1] - center[:, None]
-        below = center[:, None] - ascending[:, :half]
-        # The farther half, the farthest first, and how many values are on this side.
-        self.sides = [(a, np.count_nonzero(a > at_center[:, None], axis=1)) for a in (above, below)]
+        (d, n), columns = ascending.shape, np.arange(len(center))
+        # The farther half of each side, the farthest first, and how many values are on it.
+        most = n // 4 + 8
+        above = ascending[:, : -most - 1 : -1] - center[:, None]
+        below = center[:, None] - ascending[:, :most]
+        first = first_places(lambda at: ascending[columns, at] - center > at_center, d, n)
+        last = first_places(lambda at: center - ascending[columns, at] <= at_center, d, n)
+        self.sides = [(above, n - first), (below, last)]
 
 
 def _evidence(a: Array, number: Array) -> Array:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from inlier._internal.arrays import blocks_in_cache, middles
+from inlier._internal.arrays import blocks_in_cache, first_places, middles
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Measure, TailLength
@@ -132,9 +132,9 @@ def _gaussian_length(
     How heavy they are, two quantiles of each side tell: by default, a quarter of it may be bad.
     Also return the share of the values of each column that equal its median.
     """
-    center, n = middles(ascending), ascending.shape[1]
-    sides = ascending > center[:, None], ascending < center[:, None]
-    number = np.stack([np.count_nonzero(side, axis=1) for side in sides])
+    center, (d, n), columns = middles(ascending), ascending.shape, np.arange(len(ascending))
+    above = n - first_places(lambda at: ascending[columns, at] > center, d, n)
+    number = np.stack([above, first_places(lambda at: ascending[columns, at] >= center, d, n)])
     ends = ascending.T, ascending[:, ::-1].T  # the farthest of a side last
     found = [_unit_and_power(*side, levels, center) for side in zip(ends, number, strict=True)]
     unit, power = np.stack(found, axis=1)

@@ -225,7 +225,7 @@ def _first_pure(here: Rows, there: Rows, safely: float) -> int | None:
         some = here[start + part.start : start + part.stop]
         at = _first(pure(some, n - start - part.start - counting(some.shape[0], here)))
         if at is not None:
-            return start + part.start + at
+            return int(start + part.start + at)
     return None
 
 
