@@ -103,9 +103,9 @@ class Group:
         near, and in the same direction), "tail" (the same, but they may be the long tail of skewed
         rows), "direction" (on one side of a direction of large variance), "metric" (the same in
         the metric of the rows); where nothing is assumed of the good rows, "cells" (a cell beyond
-        what the tail of its column can reach), "length" (the same for a row as a whole) and
-        "clear" (well separated along a direction); "given" (the outermost of the other rows, as
-        many as were given to be bad).
+        what the tail of its column can reach), "length" (the same for a row as a whole), "clear"
+        (well separated along a direction) and "chain" (the same but for fewer rows between, which
+        belong to it); "given" (the outermost of the other rows, as many as were given to be bad).
     rows : int array
         Indices of the rows.
     cut, side
@@ -113,13 +113,13 @@ class Group:
         With a scatter matrix, sizes and the cut are in its units.
     log_p : float
         Natural logarithm of the chance that good rows alone would show such a group. Of the kinds
-        "cells", "length" and "clear" it orders groups by their evidence and is no chance, because
-        it depends on how the tails of good rows fall.
+        "cells", "length", "clear" and "chain" it orders groups by their evidence and is no chance,
+        because it depends on how the tails of good rows fall.
     share : float
         p / h: the expected fraction of good rows in the group, judged by their mirror image.
     ratio : float
-        Of a well separated group: how far out its nearest row lies over the farthest other row;
-        0 for groups of other kinds.
+        Of a well separated group: how far out its nearest row lies over the farthest other row,
+        in a chain the nearest but for the fewer rows between; 0 for groups of other kinds.
     measure : Measure, optional
         Gives the sizes of rows that were removed for their own cells.
     metric : Metric, optional
@@ -185,7 +185,9 @@ class Group:
 
         Not a number where it cannot be stated: see `log_p`.
         """
-        stated = self.kind not in ("cells", "length", "clear") and self.log_p <= np.log(0.05)
+        stated = self.kind not in ("cells", "length", "clear", "chain") and self.log_p <= np.log(
+            0.05
+        )
         return float(np.exp(self.log_p)) if stated else float("nan")
 
     @property
@@ -239,6 +241,7 @@ class Group:
             "cells": "with extreme values",
             "length": "extreme overall, by the units and tails of their columns",
             "clear": f"well separated: {self.ratio:.3g} times as far out as any other row",
+            "chain": f"in a chain, most of them {self.ratio:.3g} times as far out as any other row",
             "apart": "far from every other row",
             "distance": "far out, in the same direction",
             "tail": "far out, in the same direction, at the end of a tail",

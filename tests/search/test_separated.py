@@ -127,3 +127,32 @@ def test_drop_names_a_wrong_argument(suspect):
     result = fitted(skewed_with_a_group(0)[0], assume="nothing")
     with pytest.raises(ValueError, match=r"\bsuspect\b"):
         result.drop(suspect)
+
+
+# -- chains ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_group_is_removed_although_fewer_rows_fill_the_gap(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(2.0, (1000, 20)).astype(float)
+    along = np.r_[np.geomspace(4.0, 150.0, 100), 150.0 * rng.uniform(1.0, 1.3, 100)]
+    X[800:] = 2.0 + 0.7 * rng.standard_normal((200, 20))
+    X[800:, 2] += 1.4 * along
+    result = fitted(X)
+    assert np.mean(~result.support[:800]) < 0.03
+    assert abs(result.location - X[:800].mean(axis=0))[2] < 0.5 * X[:800, 2].std()
+    group = result.groups[-1]
+    assert group.kind == "chain" and np.isnan(group.p_value)
+    sizes = X[:, 2] - np.median(X[result.support, 2])
+    # What is said of most of them, in a direction that is nearly this column.
+    assert np.median(sizes[group.rows]) > 0.9 * group.ratio * abs(sizes[result.support]).max()
+
+
+@pytest.mark.parametrize("law", ["standard_cauchy", "pareto"])
+def test_a_heavy_tail_is_no_chain(law):
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        shape = [(60, 8), (300, 5), (1000, 12)][seed % 3]
+        X = rng.pareto(1.0, shape) if law == "pareto" else rng.standard_cauchy(shape)
+        assert not any(group.kind == "chain" for group in fitted(X).groups)

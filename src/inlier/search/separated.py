@@ -2,7 +2,8 @@
 
 The separation ratio r of a group is the distance of its nearest row over the distance of the
 farthest of the others on either side, both from the median of the others, along the difference of
-the means.
+the means. If there is no such group, a chain is looked for: a group and fewer rows that lead to it,
+which fill the gap.
 
 Nothing is assumed of the good rows: they may be skewed, heavy-tailed, rounded, in different units
 and in classes. Works on a sample of the rows.
@@ -27,7 +28,7 @@ from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask, Rows
 from inlier.search import thresholds
 from inlier.search.noise import bimodality_ratio, is_class, skewness_ratio
-from inlier.search.splits import candidates, coordinate_systems, extent, project_on_axes
+from inlier.search.splits import coordinate_systems, extent, parts_apart, project_on_axes
 from inlier.search.state import Candidate, SearchState, Task, remove
 from inlier.search.tests import Cut
 from inlier.verdict import Group, Suspect
@@ -41,6 +42,8 @@ class Separated(NamedTuple):
     """In the coordinates of the data."""
     ratio: float
     log_p: float
+    chained: bool
+    """Whether fewer of its rows lead to the others."""
     rows: Array | None = None
     """The indices of the rows in which it was found."""
 
@@ -86,8 +89,9 @@ def _extended(task: Task, found: SearchState, group: Separated) -> Candidate | N
     along = task.oracle.table.project(found.mean, direction[None])[0, :]
     t, kept = on_host(along), on_host(found.kept)
     low, high = float(t[rows[~group.members]].max()), float(t[rows[group.members]].min())
-    if low >= high:
+    if low >= high and not group.chained:
         return None
+    low, high = min(low, high), max(low, high)
     between = np.sort(t[kept & (t >= low) & (t <= high)])
     widest = int(np.argmax(np.diff(between)))
     cut = float(between[widest] + between[widest + 1]) / 2.0
@@ -96,7 +100,8 @@ def _extended(task: Task, found: SearchState, group: Separated) -> Candidate | N
         return None
     middle = float(np.median(t[kept & ~members]))
     beyond = Cut(group.log_p, cut - middle, 1, 0.0)
-    return found.candidate("clear", direction, along, middle, beyond, group.ratio)
+    kind = "chain" if group.chained else "clear"
+    return found.candidate(kind, direction, along, middle, beyond, group.ratio)
 
 
 def _shift(task: Task, found: SearchState, group: Group) -> float:
@@ -185,28 +190,37 @@ def is_level(values: Array, members: Mask) -> bool:
 def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
     """Find the best separated group, and whether there is one that is too large to be removed.
 
-    n is the number of rows before any group was removed, in proportion to those of X.
+    If there is neither, the best chain. n is the number of rows before any group was removed, in
+    proportion to those of X.
     """
     m, d = X.shape
-    best, merit, blocked = None, 0.0, False
+    found: list[tuple[bool, float, Separated]] = []  # whether no chain, and the merit
+    blocked = False
     if d < 2:  # the cells of one column are judged by its law
         return None, False
     for space, n_tested in coordinate_systems(X):
-        for members, ratio, spread, way in candidates(space, n_tested):
+        for members, ratio, spread, way, between in parts_apart(space, n_tested):
             k = int(members.sum())
             few = k <= thresholds.FEW_SHARE * n
             if ratio < (thresholds.FEW_RATIO if few else thresholds.LARGE_RATIO):
                 continue
-            log_p = n_tested - thresholds.TAIL_INDEX * k * np.log(ratio)
+            # Any of the members may be the ones between.
+            chosen = k * np.log(2.0) if between else 0.0
+            beyond = (k - between) * np.log(ratio)
+            log_p = n_tested + chosen - thresholds.TAIL_INDEX * beyond
             obvious = ratio >= thresholds.OBVIOUS_RATIO
             # A group that spreads wider than the gap before it is the tail of skewed rows.
-            lenient = obvious or (few and spread <= ratio)
+            lenient = not between and (obvious or (few and spread <= ratio))
             if log_p > (thresholds.FEW_LOG_P if lenient else thresholds.LARGE_LOG_P):
                 continue
+            one = Separated(members, space.of_data(way[None])[0], ratio, log_p, between > 0)
             natural = k > thresholds.FEW_SHARE * n and d < thresholds.MINORITY_COLUMNS
-            if m - k < thresholds.KEPT_SHARE * n or (natural and not obvious):
+            if between:
+                if obvious and k < thresholds.LARGE * n:
+                    found.append((False, beyond, one))
+            elif m - k < thresholds.KEPT_SHARE * n or (natural and not obvious):
                 blocked = True
-            elif (own := k * np.log(ratio) ** 2) > merit:
-                merit = own
-                best = Separated(members, space.of_data(way[None])[0], ratio, log_p)
-    return best, blocked
+            else:
+                found.append((True, beyond * np.log(ratio), one))
+    best = max(found, key=lambda group: group[:2], default=None)
+    return None if best is None or (best[2].chained and blocked) else best[2], blocked

@@ -147,8 +147,20 @@ def project_and_divide(X: Rows) -> tuple[Array, Array]:
     return np.concatenate(first, axis=1), T.T
 
 
-def candidates(space: Space, n_tested: int) -> list[tuple[Mask, float, float, Array]]:
-    """Find the groups that some direction shows, each with its extent and direction."""
+class Part(NamedTuple):
+    """Rows that some direction shows to be apart from the others."""
+
+    members: Mask
+    ratio: float
+    spread: float
+    """The distance of the farthest member over that of the nearest."""
+    way: Array
+    between: int = 0
+    """Members between the rest and the other members: these alone count in ratio and spread."""
+
+
+def parts_apart(space: Space, n_tested: int) -> list[Part]:
+    """Find the groups that some direction shows, and chains of rows that end in a group."""
     rows = space.rows
     m = len(rows)
     least = sorted({3, max(4, int(thresholds.PART_SHARE * m))})
@@ -176,13 +188,44 @@ def candidates(space: Space, n_tested: int) -> list[tuple[Mask, float, float, Ar
     G, chosen = _distinct(G, np.arange(len(G)))
     along, ways = along[chosen], ways[chosen]
     lengths = np.maximum(np.linalg.norm(ways, axis=1), TINY)
-    candidates = []
+    parts = []
     for t, members, way, rounding in zip(along, G, ways, space.noise(ways) / lengths, strict=True):
         if 2 < int(members.sum()) < m / 2:
             blur = thresholds.ROUNDINGS * rounding
             coarse = t[~members].std() < blur
-            candidates.append((members, *extent(t, members, blur if coarse else 0.0), way))
-    return candidates
+            blur = blur if coarse else 0.0
+            parts.append(Part(members, *extent(t, members, blur), way))
+            far, chain = _chain(t)
+            between = int(chain.sum() - far.sum())
+            if between:
+                counted = far | ~chain
+                parts.append(Part(chain, *extent(t[counted], far[counted], blur), way, between))
+    return parts
+
+
+def _chain(along: Array) -> tuple[Mask, Mask]:
+    """Find rows that are far out, and fewer ones that lead to them from the others.
+
+    Return the first, and both together. Of a tail that falls with a power of 1, as Cauchy's does,
+    a twelfth of the rows beyond a distance lie beyond twelve times this distance, not half.
+    """
+    n = len(along)
+    far = chain = np.zeros(n, dtype=np.bool_)
+    for _ in range(thresholds.TURNS):
+        off = along - np.median(along[~chain])
+        ascending = np.sort(off)
+        outer = ascending[n // 2 :]
+        inner = outer / thresholds.CHAIN_RATIO
+        n_inside = np.searchsorted(ascending, inner, side="right")
+        k = n - np.arange(n // 2, n)
+        between = n - n_inside - k
+        allowed = (inner > -ascending[0]) & (n_inside > n / 2) & (between < k)
+        if not allowed.any():
+            break
+        # Twice: a good row that is removed costs more than a bad one that stays.
+        best = int(np.where(allowed, k - 2 * between, -n).argmax())
+        far, chain = off >= outer[best], off > inner[best]
+    return far, chain
 
 
 def _split(T: Array, *least: Array) -> tuple[Array, Mask]:

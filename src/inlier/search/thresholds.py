@@ -69,6 +69,7 @@ LARGE_LOG_P = float(np.log(1e-20))  # for all other groups
 FEW_RATIO = 1.35  # smallest separation ratio of few rows
 LARGE_RATIO = 1.5  # and of more
 OBVIOUS_RATIO = 6.0  # from which on a group is removed whatever the other rows are
+CHAIN_RATIO = 12.0  # of most rows of a chain, beside any rows: a gap may not be empty then
 ONE_COLUMN = 0.9  # share of what sets rows apart; if one column has more, they have a level of it
 MINORITY_COLUMNS = 4  # in fewer columns, more than a few rows are a natural minority
 ROUNDINGS = 3.0  # directions in which rows vary by fewer rounding steps are not tested
