@@ -217,10 +217,10 @@ def _first_pure(here: Rows, there: Rows, safely: float) -> int | None:
         return 1.0 + _at_least(there, sizes - safely) <= thresholds.GOOD_SHARE * beyond
 
     # No cut of a stretch has more rows beyond it than the first, or fewer good ones than the last.
-    ends = here[STRETCH - 1 :: STRETCH]
-    firsts = STRETCH * counting(ends.shape[0], here)
-    start = _first(pure(ends, n - firsts))
-    start = STRETCH * (ends.shape[0] if start is None else start)
+    ends = np.arange(STRETCH - 1, n, STRETCH)
+    beyond = n + STRETCH - 1.0 - ends
+    start = _first(pure(namespace(here).take(here, like(ends, here)), like(beyond, here)))
+    start = STRETCH * (len(ends) if start is None else start)
     for part in pieces(n - start, thresholds.AT_ONCE // 8):
         some = here[start + part.start : start + part.stop]
         at = _first(pure(some, n - start - part.start - counting(some.shape[0], here)))
