@@ -4,7 +4,7 @@ Arrays with an entry for each row stay in the library and on the device of the t
 entry for each column, and smaller ones, are numpy arrays on the host.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -278,6 +278,19 @@ def column_scales(rows: Rows) -> Array:
             means = on_host(namespace(off).sum(off / off.shape[1], axis=1))
             scales = np.where(scales > 0.0, scales, means)
     return np.stack([center, scales])
+
+
+def first_places(holds: Callable[[Array], Mask], n_columns: int, n: int) -> Array:
+    """Return the first of n places in each column from which on something holds; n if nowhere.
+
+    `holds` takes a place in each column.
+    """
+    low, high = np.zeros(n_columns, np.intp), np.full(n_columns, n)
+    while (low < high).any():
+        at = (low + high) // 2
+        found = holds(np.minimum(at, n - 1))
+        low, high = np.where(found, low, np.minimum(at + 1, high)), np.where(found, at, high)
+    return low
 
 
 def middles(ascending: Rows) -> Array:

@@ -224,7 +224,8 @@ def ellipsoid(rows: Array, center: Array, find: Callable[[Array], Concentrated])
     offsets = rows - center
     size = float(np.median(np.abs(offsets).max(axis=1)))
     unit = size if size > 0.0 else max(float(np.abs(offsets).max()), 1.0)
-    found = find(offsets / unit)
+    offsets /= unit
+    found = find(offsets)
     return Ellipsoid(
         center + unit * found.center,
         np.full(len(center), unit),

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from inlier._internal.arrays import like, namespace, on_host, smallest
+from inlier._internal.arrays import blocks_in_cache, like, namespace, on_host, smallest
 from inlier._internal.typing import Array, Mask, Rows
 
 # `benchmarks/ranking.py` varies both. Share of the rows that give the final metric:
@@ -115,8 +115,13 @@ def _sq_distances(rows: Array, among: Mask, d: int, shrunk: bool) -> Array:
     """Return the squared distances of all rows in the metric of some of them."""
     mean, covariance, _ = _moments(rows[among], d, shrunk)
     factor = np.linalg.cholesky(covariance)
-    whitened = solve_triangular(factor, (rows - mean).T, lower=True)
-    return np.asarray(np.einsum("ij,ij->j", whitened, whitened))
+    # A product with the inverse is faster than a solution, and copies stay in cache.
+    whitener = solve_triangular(factor, np.eye(len(factor)), lower=True).T
+    distances = np.empty(len(rows))
+    for part in blocks_in_cache(*rows.shape):
+        whitened = (rows[part] - mean) @ whitener
+        distances[part] = np.vecdot(whitened, whitened)
+    return distances
 
 
 def _moments(rows: Array, d: int, shrunk: bool) -> tuple[Array, Array, float]:

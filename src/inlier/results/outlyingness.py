@@ -93,7 +93,7 @@ def sample_of(table: Table, kept: Mask) -> Array:
     most = max(2, min(ROWS, MOST_CELLS // d), CELLS // d)
     if len(order) > most:
         order = evenly_spaced(order, most)
-    return table.fetch(order).astype(np.float64)
+    return table.fetch(order).astype(np.float64, copy=False)
 
 
 def measured(table: Table, measure: Ellipsoid) -> Rows:

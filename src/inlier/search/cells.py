@@ -16,13 +16,14 @@ Works on the rows of a sample, on the host, and finds fences that hold for all r
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property, partial
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri, pdtrc
 
-from inlier._internal.arrays import ascending_columns, blocks_in_cache, median, middles
+from inlier._internal.arrays import blocks_in_cache, first_places, median_distances, middles, pieces
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Fences
@@ -30,6 +31,8 @@ from inlier.search import thresholds
 from inlier.search.gaps import Sides, Tails
 
 FARTHEST_LOG_P = -700.0
+# Columns of which the nearest rows are compared with others in one product.
+TOGETHER = 16
 
 
 def find_fences(
@@ -44,38 +47,36 @@ def find_fences(
     sorted columns, d x n.
     """
     d = values.shape[1]
-    others = _Others(values)
+    others = _Others(values, ascending)
     center = middles(ascending)
     # Distances above and below the median.
     of_cells, of_rows, least = np.full((2, d), np.inf), np.full((2, d), np.inf), 0.0
-    for j in _candidates(ascending, center, missing):
-        present = slice(None) if missing is None else ~missing[:, j]
-        off = values[:, j] - center[j]
-        foreign = partial(others.foreign, present, j)
-        law, cap, log_p = cuts_of(off[present], thresholds.LEVEL / d, foreign=foreign)
+    columns = _candidates(ascending, center, missing)
+    for j, present, unit in _with_units(values, center, missing, columns, others):
+        law, cap, log_p = cuts_of(present, unit, thresholds.LEVEL / d)
         of_rows[:, j] = np.minimum(law, cap)
-        if others.typical(_beyond(off, law), j):
+        if others.typical(_beyond(values[:, j] - center[j], law), j):
             of_cells[:, j], least = of_rows[:, j], min(least, log_p)
         else:
             of_cells[:, j] = cap
-    rest, tested = values, np.arange(d)
+    tested = np.arange(d)
     tails: Tails | None = None
     for _ in range(thresholds.ROUNDS):
         fenced = tested[of_cells[:, tested].min(axis=0) < np.inf]
-        off = rest[:, fenced] - center[fenced]
-        outside = _beyond(off, of_cells[:, fenced])
-        if outside.any():
-            rest = rest.copy() if rest is values else rest
-            rest[:, fenced] = np.where(outside, center[fenced], rest[:, fenced])
+        if len(fenced):
+            ascending = ascending.copy()
+            for j in fenced:
+                ascending[j] = _within(ascending[j], center[j], of_cells[:, j])
         if len(values) // 2 <= 1 + thresholds.FEWEST_VALUES:  # too few on a side for any gap
             break
-        sides = Sides(ascending if rest is values else ascending_columns(rest[:, tested]))
+        sides = Sides(ascending if len(tested) == d else ascending[tested])
         tails = tails or Tails(sides)
         cuts, log_p = tails.gaps(tested, sides)
         found = []
         for i in np.flatnonzero(np.isfinite(cuts).any(axis=0)):
             j, cut = tested[i], cuts[:, i]
-            if others.typical(_beyond(rest[:, j] - center[j], cut), j):
+            off = values[:, j] - center[j]
+            if others.typical(_beyond(off, cut) & ~_beyond(off, of_cells[:, j]), j):
                 of_cells[:, j] = np.minimum(of_cells[:, j], cut)
                 found.append(j)
         if not found:
@@ -84,11 +85,20 @@ def find_fences(
     of_rows = np.minimum(of_rows, of_cells)
     if not np.isfinite(of_rows).any():
         return None, None
-    unit = np.array([median(np.abs(rest[:, j] - center[j])) for j in range(d)])
-    rows = Fences(center, unit, of_rows[0], of_rows[1], least)
+    units = median_distances(ascending, center)
+    rows = Fences(center, units, of_rows[0], of_rows[1], least)
     if not np.isfinite(of_cells).any():
         return None, rows
-    return Fences(center, unit, of_cells[0], of_cells[1], least), rows
+    return Fences(center, units, of_cells[0], of_cells[1], least), rows
+
+
+def _within(ascending: Array, center: float, cuts: Array) -> Array:
+    """Return a sorted column with the median in place of the cells beyond the cuts."""
+    off = ascending - center
+    first, last = np.searchsorted(off, -cuts[1]), np.searchsorted(off, cuts[0], "right")
+    middle = int(np.searchsorted(off, 0.0))
+    equal = np.full(first + len(off) - last, center)
+    return np.concatenate([ascending[first:middle], equal, ascending[middle:last]])
 
 
 def _beyond(off: Array, cuts: Array) -> Mask:
@@ -99,8 +109,8 @@ def _beyond(off: Array, cuts: Array) -> Mask:
 class _Others:
     """Whether rows with extreme cells in one column are like all others in the other columns."""
 
-    def __init__(self, values: Array) -> None:
-        self._values = values
+    def __init__(self, values: Array, ascending: Array) -> None:
+        self._values, self._ascending = values, ascending
         d = values.shape[1]
         # Some columns show it as well as all of them.
         self._columns = np.linspace(0, d - 1, min(d, thresholds.SHOWN)).astype(np.intp)
@@ -108,21 +118,27 @@ class _Others:
     @cached_property
     def _ranks(self) -> Array:
         """Location and spread of the ranks in each column, standardized: a row for each."""
-        both = []
-        for column in self._values.T[self._columns]:
-            ranks = average_ranks(column)
-            for values in (ranks, (ranks - ranks.mean()) ** 2):
-                values = values - values.mean()
-                both.append(values / max(float(values.std()), TINY))
-        return np.stack(both)
+        columns = self._values.T[self._columns]
+        both = np.empty((len(columns), 2, columns.shape[1]))
+        for out, column, j in zip(both, columns, self._columns, strict=True):
+            out[0] = average_ranks(column, self._ascending[j])
+            out[1] = (out[0] - out[0].mean()) ** 2
+            out -= out.mean(axis=1, keepdims=True)
+            out /= np.maximum(out.std(axis=1, keepdims=True), TINY)
+        return both.reshape(-1, columns.shape[1])
 
-    def typical(self, rows: Mask, column: int, others: Mask | None = None) -> bool:
-        """Return whether the ranks of these rows lie and spread as those of the others."""
+    def typical(
+        self, rows: Mask, column: int, others: Mask | None = None, z: Array | None = None
+    ) -> bool:
+        """Return whether the ranks of these rows lie and spread as those of the others.
+
+        `z` are the means of their ranks, where they are known.
+        """
         among = np.ones(len(rows), dtype=np.bool_) if others is None else rows | others
         n, k = int(among.sum()), int(rows.sum())
         if not 0 < k < n or len(self._columns) < 2:
             return True
-        z = self._ranks[:, np.flatnonzero(rows)].mean(axis=1)
+        z = self._ranks[:, np.flatnonzero(rows)].mean(axis=1) if z is None else z
         if n < len(rows):  # of all rows the mean is 0 and the deviation 1
             ranks = self._ranks[:, among]
             z = (z - ranks.mean(axis=1)) / np.maximum(ranks.std(axis=1), TINY)
@@ -130,20 +146,32 @@ class _Others:
         z[np.repeat(self._columns == column, 2)] = 0.0
         return bool(np.abs(z).max() < -ndtri(thresholds.LEVEL / (2 * len(z))))
 
-    def foreign(self, present: Mask | slice, column: int, rows: Mask, others: Mask) -> bool:
-        """Return whether some rows with a value in a column differ from others in other columns."""
-        masks = np.zeros((2, len(self._values)), dtype=np.bool_)
-        masks[:, present] = rows, others
-        return not self.typical(masks[0], column, masks[1])
+    def foreign(self, columns: list[int], rows: Mask, others: Mask) -> list[int]:
+        """Return the columns of which some rows, k x n, differ from others in other columns."""
+        if not columns or len(self._columns) < 2:
+            return []
+        # One product for all columns reads the ranks once.
+        number = np.maximum(np.count_nonzero(rows, axis=1), 1)
+        means = rows.astype(np.float64) @ self._ranks.T / number[:, None]
+        asked = zip(columns, rows, others, means, strict=True)
+        return [j for j, these, rest, z in asked if not self.typical(these, j, rest, z)]
 
 
-def average_ranks(values: Array) -> Array:
+def average_ranks(values: Array, ascending: Array | None = None) -> Array:
     """Return the ranks of values, from 0 on; equal ones have their mean rank.
 
-    As `scipy.stats.rankdata`, whose import takes as long as that of all else together.
+    As `scipy.stats.rankdata`, whose import takes as long as that of all else together. `ascending`
+    are the sorted values, if they are known.
     """
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts + 1) / 2.0)[which])
+    a = np.sort(values) if ascending is None else ascending
+    starts = np.flatnonzero(np.append(True, a[1:] > a[:-1]))
+    counts = np.diff(starts, append=len(a))
+    means = starts + (counts - 1) / 2.0
+    if 8 * len(starts) < len(a):  # few values are found faster than all are sorted
+        return np.asarray(means[np.searchsorted(a[starts], values)])
+    ranks = np.empty(len(a))
+    ranks[np.argsort(values)] = np.repeat(means, counts)
+    return ranks
 
 
 def _candidates(ascending: Array, center: Array, missing: Mask | None) -> Array:
@@ -171,13 +199,18 @@ def distances_kept(ascending: Array, center: Array, k: int) -> Array:
     """Return the distance from its center that k values of each sorted column keep.
 
     The k nearest values are neighbors: it is the least over all runs of k of the larger distance.
+    From run to run one end comes nearer and the other goes away, so that bisection finds it.
     """
-    d, n = ascending.shape
-    found = np.empty(d)
-    for part in blocks_in_cache(d, n):
-        off = ascending[part] - center[part, None]
-        found[part] = np.min(np.maximum(-off[:, : n - k + 1], off[:, k - 1 :]), axis=1)
-    return found
+    columns = np.arange(len(center))
+
+    def ends(first: Array) -> tuple[Array, Array]:
+        return center - ascending[columns, first], ascending[columns, first + k - 1] - center
+
+    # The first run whose upper end is the farther one, or else the last run.
+    n_runs = ascending.shape[1] - k + 1
+    first = first_places(lambda run: np.less_equal(*ends(run)), len(center), n_runs - 1)
+    near, before = np.maximum(*ends(first)), np.maximum(*ends(np.maximum(first - 1, 0)))
+    return np.asarray(np.minimum(near, before))
 
 
 def rank(share: float, n: int) -> int:
@@ -185,50 +218,92 @@ def rank(share: float, n: int) -> int:
     return max(0, int(np.ceil(share * n - 1e-9)) - 1)
 
 
-def cuts_of(
-    off: Array,
-    level: float,
-    inflated: float = thresholds.INFLATED,
-    power: float = 1.0,
-    foreign: Callable[[Mask, Mask], bool] = lambda rows, others: False,
-) -> tuple[Array, Array, float]:
-    """Return where the cells of a column are extreme by its law, and at any rate.
+class Unit(NamedTuple):
+    """In which the cells of a column are measured."""
 
-    These are distances above and below the median, infinite where there are none; with the
-    logarithm of the chance of those beyond the law. `foreign` tells whether some rows differ from
-    others in other columns: no unit is taken from the cells of rows that differ from those with the
-    most frequent value.
-    """
-    law, caps, log_p = np.full(2, np.inf), np.full(2, np.inf), 0.0
-    n = len(off)
-    a = np.sort(np.abs(off))
-    if n < thresholds.FEWEST_ROWS or a[-1] == 0.0:
-        return law, caps, log_p
-    least = 1e-9 * median(a[np.searchsorted(a, 0.0, "right") :])
-    other, tail = a[np.searchsorted(a, least, "right") :], 1.0 - thresholds.INNER_SHARE
-    if len(other) < thresholds.FEWEST_VALUES:
-        return law, caps, log_p
-    # Of equal values no more count than leave a unit to the others.
-    n = min(n, round(len(other) / (1.0 - thresholds.TIED_SHARE)))
-    # Of few values a quantile is not well known: the upper end of its interval.
-    unit = float(other[max(0, min(n, rank(thresholds.INNER_SHARE, n) + 3) - n + len(other) - 1)])
-    tied = n < len(off)
-    if tied:
+    size: float
+    """The distance from the median that most values keep; 0 if there are too few."""
+    number: int = 0
+    """Values that count: of equal ones no more than leave a unit to the others."""
+    nearest: Mask | None = None
+    """If many are equal, which of the others give the unit."""
+    equal: Mask | None = None
+    """And which these are."""
+
+    @classmethod
+    def of(cls, off: Array) -> Unit:
+        """Find the unit of the distances of some values from their median."""
+        n, size = len(off), np.abs(off)
+        a = np.sort(size)
+        if n < thresholds.FEWEST_ROWS or a[-1] == 0.0:
+            return cls(0.0)
+        least = 1e-9 * float(middles(a[None, np.searchsorted(a, 0.0, "right") :])[0])
+        other = a[np.searchsorted(a, least, "right") :]
+        if len(other) < thresholds.FEWEST_VALUES:
+            return cls(0.0)
+        n = min(n, round(len(other) / (1.0 - thresholds.TIED_SHARE)))
+        # Of few values a quantile is not well known: the upper end of its interval.
+        at = min(n, rank(thresholds.INNER_SHARE, n) + 3) - n + len(other) - 1
+        unit = float(other[max(0, at)])
+        if n == len(off):
+            return cls(unit, n)
         # Most of the others may be bad, but for a code that is repeated, or for the nearest ones.
         distinct, counts = np.unique(other, return_counts=True)
         repeated = counts >= thresholds.CODE_ROWS
         repeated[1:] &= counts[1:] >= thresholds.CODE_SHARE * len(off)
         codes = distinct[repeated]
-        size = np.abs(off)
-        nearest = (size > least) & (size <= unit)
         if len(codes) and codes[0] <= unit:
             unit = float(codes[0])
-            nearest = size == unit
-        if foreign(nearest, size <= least):
-            # The others without the cells of these rows.
-            return cuts_of(np.where(nearest, 0.0, off), level, inflated, power, foreign)
-    cap = thresholds.NARROW_CAP if tied else thresholds.CAP
-    sides = [np.sort(side * off[side * off > unit]) / unit for side in (1, -1)]
+            return cls(unit, n, size == unit, size <= least)
+        return cls(unit, n, (size > least) & (size <= unit), size <= least)
+
+
+def _with_units(
+    values: Array, center: Array, missing: Mask | None, columns: Array, others: _Others
+) -> Iterator[tuple[int, Array, Unit]]:
+    """Yield columns, the distances of their present cells from the median, and their unit.
+
+    No unit is taken from the cells of rows that differ, in other columns, from those with the most
+    frequent value: these cells count as if they had it.
+    """
+    for some in pieces(len(columns), TOGETHER):
+        offs, units, asked = dict[int, Array](), dict[int, Unit](), columns[some].tolist()
+        present = {j: slice(None) if missing is None else ~missing[:, j] for j in asked}
+        while asked:
+            for j in asked:
+                offs[j] = values[present[j], j] - center[j] if j not in offs else offs[j]
+                units[j] = Unit.of(offs[j])
+            nearest = {j: mask for j in asked if (mask := units[j].nearest) is not None}
+            masks = np.zeros((2, len(nearest), len(values)), dtype=np.bool_)
+            for i, j in enumerate(nearest):
+                masks[:, i, present[j]] = nearest[j], units[j].equal
+            asked = others.foreign(list(nearest), *masks)
+            for j in asked:
+                offs[j] = np.where(nearest[j], 0.0, offs[j])
+        for j, off in offs.items():
+            yield j, off, units[j]
+
+
+def cuts_of(
+    off: Array,
+    unit: Unit,
+    level: float,
+    inflated: float = thresholds.INFLATED,
+    power: float = 1.0,
+) -> tuple[Array, Array, float]:
+    """Return where the cells of a column are extreme by its law, and at any rate.
+
+    These are distances above and below the median, infinite where there are none; with the
+    logarithm of the chance of those beyond the law.
+    """
+    law, caps, log_p = np.full(2, np.inf), np.full(2, np.inf), 0.0
+    size, n, tail = unit.size, unit.number, 1.0 - thresholds.INNER_SHARE
+    if not n:
+        return law, caps, log_p
+    cap = thresholds.CAP if unit.nearest is None else thresholds.NARROW_CAP
+    a = np.sort(off)
+    above, below = a[np.searchsorted(a, size, "right") :], -a[: np.searchsorted(a, -size)][::-1]
+    sides = above / size, below / size
     shares = [len(b) / n for b in sides]
     for side, b in enumerate(sides):
         share = shares[side]
@@ -242,8 +317,8 @@ def cuts_of(
         p = np.ones(len(b))
         p[far] = pdtrc(number[far] - 1, n * ndtr(-(start + np.log(b[far]) / spread)))
         by_law = p < level
-        law[side] = unit * _cut_before(b, by_law)
-        caps[side] = unit * _cut_before(b, inflating > n * cap**2)
+        law[side] = size * _cut_before(b, by_law)
+        caps[side] = size * _cut_before(b, inflating > n * cap**2)
         if by_law.any():
             # Over all columns, and all cuts.
             chance = float(p[by_law].min()) * len(b) * thresholds.LEVEL / level

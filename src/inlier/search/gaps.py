@@ -19,7 +19,14 @@ from functools import cache, cached_property
 import numpy as np
 from scipy.special import gammaln, ndtr, ndtri, stdtr
 
-from inlier._internal.arrays import blocks_in_cache, middles, namespace, of_columns, on_host
+from inlier._internal.arrays import (
+    blocks_in_cache,
+    first_places,
+    middles,
+    namespace,
+    of_columns,
+    on_host,
+)
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Rows
 from inlier.data.measures import MEDIAN_SIZE
@@ -35,8 +42,8 @@ class Tails:
     def __init__(self, sides: Sides) -> None:
         """Take the sides of all columns."""
         self._all = sides
-        self._n_columns, n = sides.sides[0][0].shape
-        self._most = int(thresholds.FEW_SHARE * n) + 1
+        self._n_columns, self._n_rows = sides.shape
+        self._most = int(thresholds.FEW_SHARE * self._n_rows) + 1
         self._weights_without: dict[int, Array] = {}
 
     @cached_property
@@ -74,16 +81,17 @@ class Tails:
 
     def _wide_gaps(self, a: Array, number: Array, step: Array) -> list[tuple[int, int, float]]:
         """Return column, number of values beyond, and log-ratio of gaps that may separate them."""
-        k = np.arange(1, min(self._most, a.shape[1] - 1) + 1)
-        inner, outer = a[:, k] + step[:, None] / 2.0, a[:, k - 1] - step[:, None] / 2.0
-        log_ratio = np.log(np.maximum(outer, TINY) / np.maximum(inner, TINY))
+        most = min(self._most, a.shape[1] - 1)
         unit = a[np.arange(len(a)), number // 2] / MEDIAN_SIZE
         least_size, least_ratio, _ = thresholds.EXTREME
         # Among many cells the largest good one has this size by chance.
-        least_size = max(least_size, -float(ndtri(0.5 / (a.shape[1] * self._n_columns))))
-        wide = (log_ratio >= np.log(least_ratio)) & (outer >= least_size * unit[:, None])
-        wide &= number[:, None] > k + thresholds.FEWEST_VALUES
-        return [(j, i + 1, log_ratio[j, i]) for j, i in np.argwhere(wide).tolist()]
+        least_size = max(least_size, -float(ndtri(0.5 / (self._n_rows * self._n_columns))))
+        outer = a[:, :most] - step[:, None] / 2.0
+        j, k = np.nonzero(outer >= least_size * unit[:, None])
+        inner, outer = a[j, k + 1] + step[j] / 2.0, outer[j, k]
+        log_ratio = np.log(np.maximum(outer, TINY) / np.maximum(inner, TINY))
+        wide = (log_ratio >= np.log(least_ratio)) & (number[j] > k + 1 + thresholds.FEWEST_VALUES)
+        return list(zip(j[wide].tolist(), (k[wide] + 1).tolist(), log_ratio[wide], strict=True))
 
     def _log_chance(
         self, a: Array, number: int, k: int, log_ratio: float, side: int, column: int
@@ -121,15 +129,19 @@ class Sides:
 
     def __init__(self, ascending: Array) -> None:
         """Take the sorted columns, d x n."""
+        self.shape = ascending.shape
         center = middles(ascending)
         self.step = rounding_steps(ascending.T)
         # Values that differ from the median by rounding alone are on neither side of it.
         at_center = 16.0 * np.finfo(np.float64).eps * np.abs(center) + 1e-9 * self.step
-        off = ascending - center[:, None]
-        # The farthest first, d x n, and how many values are on this side.
-        self.sides = [
-            (a, np.count_nonzero(a > at_center[:, None], axis=1)) for a in (off[:, ::-1], -off)
-        ]
+        (d, n), columns = ascending.shape, np.arange(len(center))
+        # The farther half of each side, the farthest first, and how many values are on it.
+        most = n // 4 + 8
+        above = ascending[:, : -most - 1 : -1] - center[:, None]
+        below = center[:, None] - ascending[:, :most]
+        first = first_places(lambda at: ascending[columns, at] - center > at_center, d, n)
+        last = first_places(lambda at: center - ascending[columns, at] <= at_center, d, n)
+        self.sides = [(above, n - first), (below, last)]
 
 
 def _evidence(a: Array, number: Array) -> Array:

@@ -17,14 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from inlier._internal.arrays import blocks_in_cache, middles
+from inlier._internal.arrays import blocks_in_cache, first_places, middles
 from inlier._internal.numbers import TINY
 from inlier._internal.typing import Array, Mask
 from inlier.data import Measure, TailLength
 from inlier.data.measures import MEDIAN_SIZE
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
-from inlier.search.cells import cuts_of, distances_kept, rank
+from inlier.search.cells import Unit, cuts_of, distances_kept, rank
 from inlier.search.tests import quantile_of_last
 
 
@@ -132,34 +132,35 @@ def _gaussian_length(
     How heavy they are, two quantiles of each side tell: by default, a quarter of it may be bad.
     Also return the share of the values of each column that equal its median.
     """
-    center, (d, n) = middles(ascending), ascending.shape
-    unit, power, tied = np.empty((2, d)), np.empty((2, d)), np.empty(d)
-    for part in blocks_in_cache(d, n):
-        off = (ascending[part] - center[part, None]).T
-        number = np.empty((2, off.shape[1]), np.intp)
-        for side, values in enumerate((off, -off[::-1])):
-            number[side] = np.count_nonzero(values > 0.0, axis=0)
-            unit[side, part], power[side, part] = _unit_and_power(values, number[side], levels)
-        few = number < thresholds.FEWEST_VALUES
-        short = np.flatnonzero(few.any(axis=0))
-        if len(short):  # a side of few values has no unit of its own
-            both = np.sort(np.abs(off[:, short]), axis=0)
-            shared = _unit_and_power(both, number[:, short].sum(axis=0), levels)
-            at = part.start + short
-            unit[:, at] = np.where(few[:, short], shared[0], unit[:, at])
-            power[:, at] = np.where(few[:, short], shared[1], power[:, at])
-        tied[part] = (off == 0.0).mean(axis=0)
+    center, (d, n), columns = middles(ascending), ascending.shape, np.arange(len(ascending))
+    above = n - first_places(lambda at: ascending[columns, at] > center, d, n)
+    number = np.stack([above, first_places(lambda at: ascending[columns, at] >= center, d, n)])
+    ends = ascending.T, ascending[:, ::-1].T  # the farthest of a side last
+    found = [_unit_and_power(*side, levels, center) for side in zip(ends, number, strict=True)]
+    unit, power = np.stack(found, axis=1)
+    few = number < thresholds.FEWEST_VALUES
+    short = np.flatnonzero(few.any(axis=0))
+    if len(short):  # a side of few values has no unit of its own
+        both = np.sort(np.abs(ascending[short] - center[short, None]), axis=1, kind="stable")
+        shared = _unit_and_power(both.T, number[:, short].sum(axis=0), levels)
+        unit[:, short] = np.where(few[:, short], shared[0], unit[:, short])
+        power[:, short] = np.where(few[:, short], shared[1], power[:, short])
+    tied = (n - number.sum(axis=0)) / n
     return TailLength(center, np.maximum(unit, TINY), power), tied
 
 
 def _unit_and_power(
-    ascending: Array, number: Array, levels: tuple[float, float] = (0.5, 0.75)
+    ascending: Array,
+    number: Array,
+    levels: tuple[float, float] = (0.5, 0.75),
+    center: Array | float = 0.0,
 ) -> tuple[Array, Array]:
-    """Return a quantile m of the positive values of sorted columns, and the power h <= 1.
+    """Return a quantile m of the sizes in sorted columns, and the power h <= 1.
 
-    (a / m)^h is half-normal, up to a factor, at this quantile and at the upper one.
+    The sizes are the last `number` distances from the center of each column. (a / m)^h is
+    half-normal, up to a factor, at this quantile and at the upper one.
     """
-    unit, upper = (quantile_of_last(ascending, number, level) for level in levels)
+    unit, upper = (quantile_of_last(ascending, number, level, center) for level in levels)
     inner, outer = ndtri(0.5 + np.array(levels) / 2.0)
     gaussian = np.log(outer / inner)
     with np.errstate(all="ignore"):
@@ -194,7 +195,10 @@ def _long_by_law(R: Array, ascending: Array, columns: Mask) -> list[tuple[Rule, 
     if _few_values(lengths):
         return []
     middle = float(np.median(lengths))
-    law, cap, log_p = cuts_of(lengths - middle, thresholds.LEVEL, thresholds.LONG_INFLATED, 0.5)
+    off = lengths - middle
+    law, cap, log_p = cuts_of(
+        off, Unit.of(off), thresholds.LEVEL, thresholds.LONG_INFLATED, power=0.5
+    )
     cut = middle + float(min(law[0], cap[0]))
     if not np.isfinite(cut):
         return []
@@ -231,16 +235,17 @@ def _whitener(sizes: Array) -> Array:
     shrunk to 0 by d / n.
     """
     n, d = sizes.shape
-    wrapped = np.empty_like(sizes)
+    wrapped = sizes.copy()
     for part in blocks_in_cache(n, d):
-        far = np.abs(sizes[part])
-        bounded = 1.540793 * np.tanh(0.8622731 * (4.0 - np.minimum(far, 4.0)))
-        wrapped[part] = np.where(far <= 1.5, sizes[part], np.copysign(bounded, sizes[part]))
+        cells = wrapped[part].reshape(-1)  # a view
+        far = np.flatnonzero(np.abs(cells) > 1.5)
+        offset = 4.0 - np.minimum(np.abs(cells[far]), 4.0)
+        cells[far] = np.copysign(1.540793 * np.tanh(0.8622731 * offset), cells[far])
     wrapped -= wrapped.mean(axis=0)
+    covariance = wrapped.T @ wrapped / n
     # A column that varies less has rare codes, which do not make a row long.
-    deviation = np.maximum(wrapped.std(axis=0), MEDIAN_SIZE)
-    wrapped /= deviation
-    correlation = (1.0 - min(0.9, d / n)) * (wrapped.T @ wrapped) / n
+    deviation = np.maximum(np.sqrt(np.diag(covariance)), MEDIAN_SIZE)
+    correlation = (1.0 - min(0.9, d / n)) * covariance / deviation / deviation[:, None]
     np.fill_diagonal(correlation, 1.0)
     axes = PrincipalAxes.of(correlation)
     variances = np.maximum(axes.variances, 1e-9 * axes.variances[0])

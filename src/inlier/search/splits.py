@@ -77,9 +77,10 @@ class Space(NamedTuple):
 
     def noise(self, ways: Array) -> Array:
         """Return the standard deviation along directions (j x k) that rounding causes."""
-        # One at a time: together they would be as large as the data, where these are few long rows.
-        noise = [float(np.linalg.norm(self.of_data(way[None]) * self.rounding)) for way in ways]
-        return np.asarray(np.array(noise) / np.sqrt(12.0))
+        # Some at a time: together they would be as large as the data, if these are few long rows.
+        some = blocks_in_cache(len(ways), len(self.unit))
+        noise = [np.linalg.norm(self.of_data(ways[part]) * self.rounding, axis=1) for part in some]
+        return np.asarray(np.concatenate(noise) / np.sqrt(12.0))
 
 
 def coordinate_systems(X: Rows) -> Iterator[tuple[Space, int]]:
@@ -339,8 +340,10 @@ def _cut_in_widest_gap(T: Array, G: Array) -> Array:
 
 def _distinct(G: Array, sizes: Array) -> tuple[Array, Array]:
     """Return each group once, in the given order."""
-    _, first = np.unique(np.packbits(G, axis=1), axis=0, return_index=True)
-    chosen = np.sort(first)
+    places: dict[bytes, int] = {}
+    for i, key in enumerate(map(bytes, np.packbits(G, axis=1))):
+        places.setdefault(key, i)
+    chosen = np.fromiter(places.values(), np.intp, len(places))
     return G[chosen], sizes[chosen]
 
 

@@ -46,6 +46,8 @@ from inlier.search import thresholds
 GAUSSIAN_HALF = 2.65
 # Widths of the windows in which a second mode is searched for, as fractions of how far out it is.
 WIDTHS = np.linspace(0.15, 0.6, 6)
+# Neighboring cuts that are looked at together first.
+STRETCH = 64
 
 
 @dataclass(frozen=True)
@@ -210,13 +212,27 @@ def mirror_test(values: Rows, center: float, error: float, sides: tuple[int, ...
 def _first_pure(here: Rows, there: Rows, safely: float) -> int | None:
     """Return the first cut beyond which few rows are good, by their mirror image."""
     n = here.shape[0]
-    for part in pieces(n, thresholds.AT_ONCE // 8):
-        beyond = n - part.start - counting(part.stop - part.start, here)
-        pure = 1.0 + _at_least(there, here[part] - safely) <= thresholds.GOOD_SHARE * beyond
-        if any_true(pure):
-            xp = namespace(here)
-            return int(part.start) + int(xp.argmax(xp.astype(pure, xp.int64)))
+
+    def pure(sizes: Rows, beyond: Rows) -> Rows:
+        return 1.0 + _at_least(there, sizes - safely) <= thresholds.GOOD_SHARE * beyond
+
+    # No cut of a stretch has more rows beyond it than the first, or fewer good ones than the last.
+    ends = np.arange(STRETCH - 1, n, STRETCH)
+    beyond = n + STRETCH - 1.0 - ends
+    start = _first(pure(namespace(here).take(here, like(ends, here)), like(beyond, here)))
+    start = STRETCH * (len(ends) if start is None else start)
+    for part in pieces(n - start, thresholds.AT_ONCE // 8):
+        some = here[start + part.start : start + part.stop]
+        at = _first(pure(some, n - start - part.start - counting(some.shape[0], here)))
+        if at is not None:
+            return int(start + part.start + at)
     return None
+
+
+def _first(mask: Rows) -> int | None:
+    """Return the place of the first true entry."""
+    xp = namespace(mask)
+    return int(xp.argmax(xp.astype(mask, xp.int64))) if any_true(mask) else None
 
 
 def _at_least(ascending: Rows, sizes: Rows) -> Rows:
@@ -443,12 +459,18 @@ def _sphered(R: Array) -> Array:
     return np.asarray(R @ (vectors[:, held] / np.sqrt(values[held])))
 
 
-def quantile_of_last(ascending: Rows, number: Array, q: float) -> Array:
-    """Return a quantile of the last `number` values of each sorted column."""
+def quantile_of_last(
+    ascending: Rows, number: Array, q: float, center: Array | float | None = None
+) -> Array:
+    """Return a quantile of the last `number` values of each sorted column.
+
+    Of their distances from a center, if there is one.
+    """
     n = ascending.shape[0]
     at = np.maximum(number - 1, 0) * q
     low = np.floor(at).astype(np.intp)
     first = n - np.maximum(number, 1) + low
     places = like(np.stack([first, np.minimum(first + 1, n - 1)]), ascending)
-    inner, outer = on_host(namespace(ascending).take_along_axis(ascending, places, axis=0))
+    ends = on_host(namespace(ascending).take_along_axis(ascending, places, axis=0))
+    inner, outer = ends if center is None else np.abs(ends - center)
     return np.asarray(inner + (at - low) * (outer - inner))
