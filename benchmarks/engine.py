@@ -192,13 +192,7 @@ def nothing(quick: bool) -> list[Record]:
     return records
 
 
-SECTIONS: dict[str, Callable[[bool], list[Record]]] = {
-    "fit": fit,
-    "l1": l1,
-    "choices": choices,
-    "sigmas": sigmas,
-    "nothing": nothing,
-}
+SECTIONS = {section.__name__: section for section in (fit, l1, choices, sigmas, nothing)}
 
 
 # The l1 problem, by us and by cvxpy ---------------------------------------------------------------
