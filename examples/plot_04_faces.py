@@ -3,8 +3,8 @@ Faces, and pictures that are none
 =================================
 
 100 photographs of faces and 40 cuttings of backgrounds, 25 x 25 pixels, from scikit-image's
-``lfw_subset``. Poses and lights differ so much that nothing separates the two kinds: one has to know
-something.
+``lfw_subset``. Poses and lights differ so much that nothing separates the two kinds, unless
+something is known about one of them.
 """
 
 import matplotlib.pyplot as plt

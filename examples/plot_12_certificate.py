@@ -30,8 +30,8 @@ print(result.certificate.verify(X))
 
 # %%
 # The bound depends on the fraction of bad rows that is allowed for. It covers mistakes of the fit
-# too: removed rows count as possibly good, and kept rows as possibly bad. With all rows put back, it
-# is that of the plain mean.
+# too: removed rows count as possibly good, and kept rows as possibly bad. With all rows put back,
+# it is that of the plain mean.
 
 plain = result.keep(0)
 alphas = np.linspace(0, 0.3, 100)
