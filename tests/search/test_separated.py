@@ -130,6 +130,16 @@ def test_a_group_is_removed_although_fewer_rows_fill_the_gap(seed):
     assert np.median(sizes[group.rows]) > 0.9 * group.ratio * abs(sizes[result.support]).max()
 
 
+def test_rows_that_lie_evenly_on_the_way_out_are_a_chain():
+    rng = np.random.default_rng(3)
+    X = np.exp(0.5 * rng.standard_normal((300, 5)))
+    X[240:] = X[:240].mean(axis=0) + 0.3 * rng.standard_normal((60, 5))
+    X[240:, 2] += 0.6 * rng.uniform(3.0, 400.0, 60)
+    result = fitted(X)
+    assert [group.kind for group in result.groups] == ["chain"]
+    assert result.support[:240].all() and result.support[240:].sum() < 6
+
+
 @pytest.mark.parametrize("law", ["standard_cauchy", "pareto"])
 def test_a_heavy_tail_is_no_chain(law):
     for seed in range(15):
