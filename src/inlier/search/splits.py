@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from inlier._internal.arrays import (
     ascending_columns,
@@ -208,8 +209,9 @@ def _chain(along: Array) -> tuple[Mask, Mask]:
     """Find rows that are far out, and fewer ones that lead to them from the others.
 
     Return the first, and both together. Of a tail that falls with a power of 1, as Cauchy's does,
-    a twelfth of the rows beyond a distance lie beyond twelve times this distance, not half. Sizes
-    may fall more slowly over a range, as what grows exponentially does: they only fall.
+    a twelfth of the rows beyond a distance lie beyond twelve times this distance, not half. What
+    grows exponentially falls more slowly over a range: so the rows have to end sooner than a tail,
+    or to have a mode.
     """
     n = len(along)
     none = far = chain = np.zeros(n, dtype=np.bool_)
@@ -229,7 +231,13 @@ def _chain(along: Array) -> tuple[Mask, Mask]:
         best = int(np.where(allowed, k - 2 * between, -n).argmax())
         edge = float(inner[best])
         far, chain = off >= outer[best], off > edge
-    return (far, chain) if chain.any() and is_no_tail(off, edge) else (none, none)
+    if not chain.any():
+        return none, none
+    excess = off[off > edge] - edge
+    # At an ordinary level, because the distances are evidence already.
+    longest = min(thresholds.SHORT_TAIL, 1.0 + ndtri(thresholds.LEVEL) / np.sqrt(len(excess)))
+    ends = excess.std() < longest * excess.mean()
+    return (far, chain) if ends or is_no_tail(off, edge) else (none, none)
 
 
 def _split(T: Array, *least: Array) -> tuple[Array, Mask]:
