@@ -108,11 +108,13 @@ def test_names_that_are_the_same(tmp_path):
 
 
 def test_columns_that_pandas_numbered(tmp_path):
-    for label in (None, "site"):
-        pd.DataFrame(X).to_csv(tmp_path / "t.csv", index_label=label)
+    for options in ({}, {"index_label": "site"}, {"index": False}):
+        pd.DataFrame(X + 0.5).to_csv(tmp_path / "t.csv", **options)
         frame = read(tmp_path / "t.csv", columns=["0", "1", "2"])
-        np.testing.assert_array_equal(numbers_of(frame), X)
-    np.testing.assert_array_equal(numbers_of(read(text(tmp_path, "0,1\n2,3\n"))), [[0, 1], [2, 3]])
+        np.testing.assert_array_equal(numbers_of(frame), X + 0.5)
+    for rows in ("0,1\n2,3\n", "0,1,2\n7,-8,9\n"):  # not sure
+        whole = np.loadtxt(rows.splitlines(), delimiter=",")
+        np.testing.assert_array_equal(numbers_of(read(text(tmp_path, rows))), whole)
 
 
 def test_lines_that_end_in_a_delimiter(tmp_path):

@@ -287,8 +287,11 @@ def has_header(rows: list[list[str]]) -> bool:
     if len(words) == len(first):
         return True
     numbered = [cell for j, cell in enumerate(first) if j not in words and (j or cell)]
-    if len(numbered) < len(first) and numbered == [str(j) for j in range(len(numbered))]:
-        return True
+    if numbered == [str(j) for j in range(len(numbered))]:
+        # Without an index above it, the first row may be one of a table of whole numbers.
+        whole = all(re.fullmatch(r"-?\d*", cell.strip()) for row in below for cell in row)
+        if len(numbered) < len(first) or not (whole or len(first) < 3):
+            return True
     for j in words:
         others = [row[j] for row in below if j < len(row) and row[j].strip() not in MISSING]
         if others and all(map(is_number, others)):
