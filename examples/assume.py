@@ -1,4 +1,4 @@
-"""What `assume` means, in pictures: three tables, and which rows leave under each assumption.
+"""What `assume` means, in pictures: three tables, and which rows are removed under each assumption.
 
 Draws out/assume.png; docs/assume.md shows it.
 """

@@ -23,14 +23,14 @@ print("removed:", result.outliers)
 
 # %%
 # Some of their cells are far out for their column, and would be usual in centimeters. The score of
-# a row is split by columns; a column below zero speaks for the row.
+# a row is split by columns; a column below zero makes the row less suspicious.
 
 print("cells like inches:", sum(cell.slip.like == "inches" for cell in result.cells))
 print(result.explain(10))
 
 # %%
-# The smaller flowers of the same species, and the gap between the species, stay: nothing but the
-# twelve rows leaves. Two of the four columns are drawn.
+# Only the twelve rows are removed; the smaller flowers of the same species stay, and so do the
+# other species. Two of the four columns are drawn.
 
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 for kept, colour, marker, label in [

@@ -25,8 +25,8 @@ result = inlier.robust_mean(X, assume="symmetric")
 print(result.message)
 
 # %%
-# Where nothing is said, another kind of rows may be a class of its own, which nobody has called
-# bad, and stays unless it is unmistakable.
+# With nothing given, rows of another kind may be a class, which nobody has called bad, and are kept
+# unless they are unmistakable.
 
 cautious = inlier.robust_mean(X)
 print(cautious.message)

@@ -3,8 +3,8 @@ Faces, and pictures that are none
 =================================
 
 100 photographs of faces and 40 cuttings of backgrounds, 25 x 25 pixels, from scikit-image's
-``lfw_subset``. Poses and lights differ so much that nothing separates the two kinds: it takes one
-piece of knowledge.
+``lfw_subset``. Poses and lights differ so much that nothing separates the two kinds, unless
+something is known about one of them.
 """
 
 import matplotlib.pyplot as plt
@@ -18,13 +18,13 @@ X, is_face = pictures[:140], np.arange(140) < 100
 truth = X[is_face].mean(axis=0)
 
 # %%
-# With nothing given nothing leaves, and the answer is the plain mean.
+# With nothing given all rows are kept, and the answer is the plain mean.
 
 print(inlier.robust_mean(X).message)
 
 # %%
-# Suppose that somebody has looked at 50 of the pictures and found them to be faces. How much these
-# vary in any direction is the bound that the paper asks for.
+# Suppose that somebody has checked 50 of the pictures, and they are faces. How much these vary in
+# any direction is the bound that the paper asks for.
 
 checked = X[:50]
 sigma = np.sqrt(np.linalg.eigvalsh(np.cov(checked.T))[-1])
@@ -32,8 +32,8 @@ result = inlier.robust_mean(X, sigma=sigma)
 print(result.message)
 
 # %%
-# No face leaves. The backgrounds that stay lie nearer to the mean face than those that leave, and
-# move a mean less.
+# No face is removed. The backgrounds that are kept lie nearer to the mean face than the removed
+# ones, and move a mean less.
 
 removed = ~result.support
 print(
@@ -43,10 +43,10 @@ print(
 distance = np.linalg.norm(X - truth, axis=1)
 for name, rows in [
     ("faces", is_face),
-    ("backgrounds that stay", ~is_face & ~removed),
-    ("backgrounds that leave", removed & ~is_face),
+    ("backgrounds kept", ~is_face & ~removed),
+    ("backgrounds removed", removed & ~is_face),
 ]:
-    print(f"{name:<23} {distance[rows].mean():.1f} from the mean face, on average")
+    print(f"{name:<20} {distance[rows].mean():.1f} from the mean face, on average")
 
 # %%
 

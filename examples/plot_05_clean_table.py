@@ -40,7 +40,7 @@ for name, rows in kept.items():
     print(f"{name:<34} removes {(~rows).sum():3d} rows, the mean moves by {moved[name]:.3f}")
 
 # %%
-# The rows that leave are no errors: with every rule, most of them are malignant tumors.
+# The removed rows are no errors: with every rule, most of them are malignant tumors.
 
 malignant = {name: (kind[~rows] == 0).sum() for name, rows in kept.items()}
 figure, axes = plt.subplots(figsize=(7.5, 3), layout="constrained")

@@ -53,7 +53,7 @@ curves = {
 }
 
 # %%
-# At the end the rows that leave are the poison.
+# At the end the removed rows are the poison.
 
 weights, _ = curves["inlier, poisoned rows"]
 last = inlier.robust_mean(rows * (rows @ weights - targets)[:, None], assume="symmetric")

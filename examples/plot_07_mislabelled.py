@@ -2,9 +2,9 @@
 A batch with the wrong label
 ============================
 
-Ten pictures of one digit were labelled as another. We look at the features that a linear
-discriminant has learned from other pictures, nine numbers for each, and ask of every pile with the
-same label which of its members do not belong there: all 90 pairs of digits.
+Ten pictures of one digit were labelled as another. A linear discriminant that was fitted to other
+pictures gives each picture nine features. Which members of a pile with the same label do not belong
+there? All 90 pairs of digits are tried.
 """
 
 import matplotlib.pyplot as plt
@@ -36,8 +36,8 @@ print(f"nine or ten found in {most} of 90 pairs, none in {none}")
 print(f"good pictures removed: {lost} of {9 * len(digit)}")
 
 # %%
-# A batch leaves if it is clear of its pile. Where two digits touch each other in these features, it
-# stays, and so do the good pictures.
+# A batch is removed if it is well separated from its pile. Where two digits overlap in these
+# features, it is kept, and so are the good pictures.
 
 figure, axes = plt.subplots(figsize=(5.2, 4.2), layout="constrained")
 image = axes.imshow(found, cmap="Blues", vmin=0, vmax=10)

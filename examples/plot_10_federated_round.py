@@ -3,8 +3,8 @@ A federated round with liars
 ============================
 
 20 clients have a share of scikit-learn's digits each. They train a linear classifier on it and send
-what has changed. Six of them have taught it that every digit is the next one. How many lie is not
-told to anybody.
+what has changed. Six of them have taught it that every digit is the next one. The server does not
+know how many lie.
 """
 
 import matplotlib.pyplot as plt
@@ -44,7 +44,7 @@ print(judged.message)
 print(judged.reasons[0])
 
 # %%
-# Ten rounds. A record carries suspicion from one to the next.
+# Ten rounds. A record carries the evidence from one to the next.
 
 plain, robust, record = start, start, Record()
 curves = {"plain mean": [], "inlier": []}

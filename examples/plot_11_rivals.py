@@ -23,9 +23,8 @@ comparison = inlier.research.compare(data, methods, trials=1, timeout=None)
 print(comparison)
 
 # %%
-# Read it with :doc:`/assume` in mind: with nothing said, ones among zeros are a class that nobody
-# has called bad, and ``inlier`` keeps them. Told that the rows are noise about one center, it finds
-# them all.
+# With nothing given, ones among zeros are a class that nobody has called bad, and ``inlier`` keeps
+# them (:doc:`/assume`). Given that the rows are noise about one center, it finds them all.
 
 errors = comparison.summary()["error"][::-1]
 figure, axes = plt.subplots(figsize=(7, 3.8), layout="constrained")

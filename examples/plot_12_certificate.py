@@ -4,7 +4,7 @@ How far off can the mean be?
 
 Every answer comes with a certificate: a bound on its error that holds however bad rows were placed.
 Here are scikit-learn's 178 handwritten zeros, ten of which were saved with a brightness of 0 to 255
-instead of 0 to 16. We know the truth, and can see how much room the bound leaves.
+instead of 0 to 16. Here the truth is known, so that the bound can be compared with the true error.
 """
 
 import matplotlib.pyplot as plt
@@ -29,9 +29,9 @@ print(result.certificate.statement())
 print(result.certificate.verify(X))
 
 # %%
-# What is assumed is the fraction of bad rows, and the more is allowed for, the wider the bound. It
-# covers mistakes of the fit too: rows that were removed count as possibly good, and rows that were
-# kept as possibly bad. With all rows put back, it is that of the plain mean.
+# The bound depends on the fraction of bad rows that is allowed for. It covers mistakes of the fit
+# too: removed rows count as possibly good, and kept rows as possibly bad. With all rows put back,
+# it is that of the plain mean.
 
 plain = result.keep(0)
 alphas = np.linspace(0, 0.3, 100)

@@ -2,8 +2,8 @@
 A classifier with flipped labels
 ================================
 
-The labels of a tenth of the pictures of threes and eights are wrong. Which ones shows at the fit of
-the others: `RobustFit` judges each class on its own.
+The labels of a tenth of the pictures of threes and eights are wrong. The fit of the others shows
+which ones: `RobustFit` judges each class on its own.
 """
 
 import matplotlib.pyplot as plt

@@ -27,6 +27,7 @@ from inlier.data.checks import (
     check_table,
     is_external,
     named_table,
+    opened,
 )
 from inlier.given.contamination import (
     check_contamination,
@@ -167,8 +168,8 @@ def robust_mean(  # type: ignore[misc] # the options of the first signature
         kept rows that have it. For that one copy of X is made, in which the median of the column
         stands for each missing cell: the certificate is about that copy, and says so. `n_missing`
         of the result counts the cells. A row or a column without any cell is an error, as is
-        infinity. With "error" so is every missing cell, and always in sparse matrices, files, Dask
-        collections and arrays of other libraries than numpy.
+        infinity. With "error" so is every missing cell, and always in sparse matrices, files that
+        are read block by block, Dask collections and arrays of other libraries than numpy.
     random_state : int, Generator, RandomState or None
         Seed of the eigensolver's starting vectors and of row sampling.
     callback : callable, optional
@@ -279,7 +280,7 @@ def _by_group(
     tell: Callable[[str, float], None],
 ) -> GroupedResult:
     """Fit each group of rows on its own."""
-    source: Any = as_table(X) if is_external(X) else X
+    source, columns = opened(X) if is_external(X) else (X, None)
     source = np.asarray(source) if isinstance(source, list | tuple) else source
     n = source.shape[0]
     labels = check_groups(groups, n)
@@ -299,7 +300,10 @@ def _by_group(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                result: Any = robust_mean(taken(source, rows), **own, **same)
+                some = taken(source, rows)
+                result: Any = robust_mean(some, **own, **same)
+                if columns is not None and not isinstance(some, Table):
+                    result = result.with_data(some, columns=columns)
             except ValueError as error:
                 raise ValueError(f"In the group {label!r} of groups: {error}") from error
         for warning in caught:

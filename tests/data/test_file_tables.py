@@ -1,10 +1,12 @@
 """Tables in files: the same passes as in memory, in bounded memory, with errors that help."""
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
 import threading
+import tracemalloc
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inlier import RobustMean, robust_mean
+from inlier import RobustCovariance, RobustMean, RobustPCA, robust_mean
 from inlier.data import Metric
 from inlier.data import files as files_module
 from inlier.data.arrays import DenseTable
@@ -328,6 +330,60 @@ def test_a_path_to_a_small_table_is_treated_as_an_array(make, tmp_path):
     np.testing.assert_array_equal(model.location_, result.location)
     np.testing.assert_array_equal(model.predict(path), np.where(result.support, 1, -1))
     assert result.certificate.verify(path)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_path_is_treated_as_a_data_frame_with_the_names_of_its_columns(form, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).standard_normal((200, 4)) * [1.0, 10.0, 0.1, 3.0]
+    X[3, 1], X[7, 2] = 1e4, np.nan
+    frame = pd.DataFrame(X, columns=list("abcd"), index=[f"row {i}" for i in range(200)])
+    path, other = tmp_path / f"table.{form}", tmp_path / f"other.{form}"
+    getattr(frame, f"to_{form}")(path)  # the labels of the rows are text
+    getattr(frame[list("bacd")], f"to_{form}")(other)
+
+    model = RobustMean().fit(path)
+    assert model.feature_names_in_.tolist() == list("abcd")
+    assert model.explain(path)[3].row == robust_mean(path).explain(3).row
+    np.testing.assert_array_equal(model.predict(path), model.predict(frame))
+    with pytest.raises(ValueError, match="another order: 'b', 'a', 'c', 'd'"):
+        model.predict(other)
+    again = pickle.loads(pickle.dumps(robust_mean(path))).with_data(path)
+    assert again.cells[0].name == "b"
+    for Estimator in (RobustCovariance, RobustPCA):
+        assert_allclose_covariance(Estimator().fit(path), Estimator().fit(frame))
+
+
+def assert_allclose_covariance(model: Any, expected: Any) -> None:
+    assert model.feature_names_in_.tolist() == expected.feature_names_in_.tolist()
+    name = "covariance_" if hasattr(model, "covariance_") else "components_"
+    np.testing.assert_allclose(getattr(model, name), getattr(expected, name), rtol=1e-12)
+
+
+@pytest.mark.parametrize("make", [npy, parquet])
+def test_groups_of_a_path_are_those_of_an_array(make, tmp_path):
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    X[3, 1], X[7, 2] = 1e4, np.nan
+    path, groups = make(X, tmp_path), np.arange(200) % 2
+    found, expected = robust_mean(path, groups=groups), robust_mean(X, groups=groups)
+    np.testing.assert_array_equal(found.location, expected.location)
+    np.testing.assert_array_equal(found.support, expected.support)
+    assert found[1].cells[0].name == ("c1" if make is parquet else "x1")
+
+
+def test_a_table_is_loaded_without_a_second_copy(tmp_path, monkeypatch):
+    monkeypatch.setattr(files_module, "READ_BYTES", 1 << 16)
+    table = open_file(npy(numbers((50_000, 20), np.float64), tmp_path))
+    tracemalloc.start()
+    X = table.loaded()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.2 * X.nbytes
+
+
+def test_a_text_without_a_header_has_no_names_of_columns(tmp_path):
+    path = csv(numbers(SHAPE, np.float64), tmp_path)
+    assert not hasattr(RobustMean().fit(path), "feature_names_in_")
 
 
 @pytest.mark.parametrize("make", [npy, hdf5, parquet, parquet_folder])

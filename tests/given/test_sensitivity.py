@@ -41,7 +41,7 @@ def test_it_names_columns_and_prints_as_a_table():
     found = robust_mean(frame).sensitivity
     assert found[4].columns[0].startswith("pixel ") and len(found) == 6
     lines = str(found).splitlines()
-    assert len(lines) == 8 and "rows leave" in lines[0] and lines[5].startswith("          0.3")
+    assert len(lines) == 8 and "rows removed" in lines[0] and lines[5].startswith("          0.3")
     assert str(found[4]).startswith("contamination=0.3: ")
     assert lines[7] == found.advice and "pass contamination=0.3: the mean then" in found.advice
 

@@ -773,7 +773,9 @@ STATEMENT = re.compile(
 )
 
 
-WORDS_OF_GROUPS = r"(\d+) rows? (?:far|on one side|on both sides|with extreme|extreme|well)"
+WORDS_OF_GROUPS = (
+    r"(\d+) rows? (?:far|on one side|on both sides|with extreme|extreme|well|in a chain)"
+)
 
 
 def message(told: Told) -> Lies:

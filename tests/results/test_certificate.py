@@ -1,5 +1,6 @@
 """What a certificate states, against dense numpy; `verify` finds what does not hold."""
 
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -73,6 +74,15 @@ def test_verify_finds_what_is_not_true(change, said):
     found = replace(certificate, **change).verify(X)
     assert not found.holds
     assert said in str(found)
+
+
+def test_verify_shows_digits_that_differ():
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    result = quiet(X)
+    X[np.abs(X[:, 0]).argmax(), 0] *= 1.0 + 1e-7
+    fault = next(one for one in result.certificate.verify(X).faults if "eigenvalue" in one)
+    stated, found = re.findall(r"at (?:most|least) (\S+?)[,.](?: |$)", fault)
+    assert stated != found
 
 
 def test_verify_finds_other_data():

@@ -130,6 +130,26 @@ def test_a_group_is_removed_although_fewer_rows_fill_the_gap(seed):
     assert np.median(sizes[group.rows]) > 0.9 * group.ratio * abs(sizes[result.support]).max()
 
 
+def test_a_chain_is_named_beside_other_groups():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(2.0, (1000, 20)).astype(float)
+    along = np.r_[np.geomspace(4.0, 150.0, 100), 150.0 * rng.uniform(1.0, 1.3, 100)]
+    X[800:] = 2.0 + 0.7 * rng.standard_normal((200, 20))
+    X[800:, 2] += 1.4 * along
+    X[0] = 1e5
+    assert [group.kind for group in fitted(X).groups] == ["cells", "chain"]
+
+
+def test_rows_that_lie_evenly_on_the_way_out_are_a_chain():
+    rng = np.random.default_rng(3)
+    X = np.exp(0.5 * rng.standard_normal((300, 5)))
+    X[240:] = X[:240].mean(axis=0) + 0.3 * rng.standard_normal((60, 5))
+    X[240:, 2] += 0.6 * rng.uniform(3.0, 400.0, 60)
+    result = fitted(X)
+    assert [group.kind for group in result.groups] == ["chain"]
+    assert result.support[:240].all() and result.support[240:].sum() < 6
+
+
 @pytest.mark.parametrize("law", ["standard_cauchy", "pareto"])
 def test_a_heavy_tail_is_no_chain(law):
     for seed in range(15):
@@ -137,3 +157,23 @@ def test_a_heavy_tail_is_no_chain(law):
         shape = [(60, 8), (300, 5), (1000, 12)][seed % 3]
         X = rng.pareto(1.0, shape) if law == "pareto" else rng.standard_cauchy(shape)
         assert not any(group.kind == "chain" for group in fitted(X).groups)
+
+
+def growth(rng, n, d):
+    """Series that grow exponentially, by a factor of 3000: their logarithms are spread evenly."""
+    noise = np.cumsum(rng.standard_normal((n, d)), axis=0) / np.sqrt(n)
+    return np.exp(np.linspace(0.0, 8.0, n)[:, None] + 0.1 * noise)
+
+
+def amounts_or_nothing(rng, n, d):
+    return (rng.random((n, d)) < 0.1) * rng.lognormal(sigma=2.0, size=(n, d))
+
+
+@pytest.mark.parametrize("law", [growth, amounts_or_nothing])
+def test_sizes_of_many_orders_of_magnitude_are_no_chain(law):
+    found = 0
+    for seed in range(25):
+        for shape in ((100, 5), (300, 2)):
+            X = law(np.random.default_rng(seed), *shape)
+            found += any(group.kind == "chain" for group in fitted(X).groups)
+    assert found <= 1

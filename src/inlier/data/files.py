@@ -142,8 +142,11 @@ class FileTable(BlockTable):
 
     def loaded(self) -> Array:
         """Return all rows as they are stored, not checked."""
+        out = np.empty(self._source.shape, self._source.dtype)
         with closing(self._read_ahead()) as read:
-            return np.concatenate([block for _, block in read])
+            for first, block in read:
+                out[first : first + len(block)] = block
+        return out
 
     def fetch(self, rows: Array) -> Array:
         if self._kept is not None:

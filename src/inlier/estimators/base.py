@@ -2,6 +2,7 @@
 
 from os import PathLike
 from typing import Any, Self
+from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from inlier._internal.typing import Rows
 from inlier._internal.validation import is_device_array
 from inlier.data import Table, is_external
 from inlier.data.checks import check_columns, check_table, opened, without_mask
+from inlier.data.sources.base import listed
 
 
 class MeanEstimator(BaseEstimator):
@@ -24,8 +26,9 @@ class MeanEstimator(BaseEstimator):
         return False
 
     def _validated(self, X: Any, fitting: bool = False) -> Any:
+        names = None
         if isinstance(X, str | PathLike):
-            X, _ = opened(X)
+            X, names = opened(X)
         is_array = isinstance(X, np.ndarray)  # memory maps are arrays too
         if not is_array and (is_external(X) or isinstance(X, Table) or is_device_array(X)):
             # scikit-learn would load the whole table into memory.
@@ -39,7 +42,8 @@ class MeanEstimator(BaseEstimator):
                     f"{self.n_features_in_} features as input."
                 )
             return X
-        return validated(self, X, fitting, sparse=True, missing=self._takes_missing)
+        missing = self._takes_missing
+        return validated(self, X, fitting, sparse=True, missing=missing, names=names)
 
     def _copied(self, result: Any, weights: Rows, n_iter: int) -> Self:
         self.result_, self.n_iter_ = result, n_iter
@@ -85,13 +89,27 @@ def validated(
     *,
     sparse: bool = False,
     missing: bool = False,
+    names: tuple[str, ...] | None = None,
 ) -> Any:
-    """Validate rows in memory as scikit-learn does."""
+    """Validate rows in memory as scikit-learn does, or those of a path, which are loaded.
+
+    `names` are those of the columns of a file that was loaded; a path brings its own.
+    """
+    if isinstance(X, str | PathLike):
+        X, names = opened(X)
+        if isinstance(X, Table):
+            raise ValueError(
+                f"{type(estimator).__name__} takes tables in memory, and X is too large to be "
+                "loaded by itself. Load it, or a sample of its rows."
+            )
     check_columns(X)
     if missing:
         X = without_mask(X)  # scikit-learn ignores masks
-    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up X to check it
-        return validate_data(
+    # scikit-learn adds up X to check it, and knows the names of data frames only.
+    with np.errstate(over="ignore", invalid="ignore"), catch_warnings():
+        if names is not None:
+            filterwarnings("ignore", "X does not have valid feature names")
+        X = validate_data(
             estimator,
             X,
             reset=fitting,
@@ -100,6 +118,15 @@ def validated(
             ensure_all_finite="allow-nan" if missing else True,
             ensure_min_samples=2 if fitting else 1,
         )
+    if names is not None:
+        if fitting:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+        elif list(getattr(estimator, "feature_names_in_", names)) != list(names):
+            raise ValueError(
+                "The columns of X have other names than those of the fit, or another order: "
+                f"{listed(names)} instead of {listed(estimator.feature_names_in_)}."
+            )
+    return X
 
 
 def _precision(X: Any) -> Any:

@@ -94,7 +94,7 @@ class RobustCovariance(EmpiricalCovariance):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, data frame or path to a table of shape (n_samples, n_features)
             The rows. Cells may be missing.
         y : ignored
             There for scikit-learn's pipelines.

@@ -89,7 +89,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, RowTransformer):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, data frame or path to a table of shape (n_samples, n_features)
             The rows. Cells may be missing.
         y : ignored
             There for scikit-learn's pipelines.

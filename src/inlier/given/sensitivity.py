@@ -59,7 +59,7 @@ class Change:
     def __str__(self) -> str:
         where = f", most in {', '.join(self.columns)}" if self.columns else ""
         return (
-            f"contamination={self.fraction:g}: {self.n_removed} rows leave, the mean moves by "
+            f"contamination={self.fraction:g}: {self.n_removed} rows removed, the mean moves by "
             f"{self.shift:.2g} standard errors{where}"
         )
 
@@ -97,7 +97,7 @@ class Sensitivity(Sequence[Change]):
         return f"<Sensitivity to {len(self)} fractions>"
 
     def __str__(self) -> str:
-        head = ("contamination", "rows leave", "mean moves", "radius", "most in")
+        head = ("contamination", "rows removed", "mean moves", "radius", "most in")
         lines = [
             (
                 f"{change.fraction:g}",

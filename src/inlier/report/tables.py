@@ -97,7 +97,7 @@ def sensitivity_table(sensitivity: Sensitivity) -> PageTable:
             Cell(", ".join(change.columns)),
         ]
         rows.append(Row(f"{change.fraction:g}", cells))
-    labels = ("rows leave", "standard errors")
+    labels = ("rows removed", "standard errors")
     columns = {"contamination": "words", **dict.fromkeys(labels, "number"), "most in": "words"}
     return PageTable("Table of fractions", columns, rows, "What each fraction would change.")
 

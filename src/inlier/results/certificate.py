@@ -275,11 +275,11 @@ class Certificate:
         eigenvalue = "The largest eigenvalue is stated to be"
         if self.lambda_max > found.bound * (1.0 + rounding) + least:
             faults.append(
-                f"{eigenvalue} at least {self.lambda_max:.6g}, but is at most {found.bound:.6g}."
+                f"{eigenvalue} at least {self.lambda_max:.10g}, but is at most {found.bound:.10g}."
             )
         if self.bound * (1.0 + rounding) + least < found.lambda_max:
             faults.append(
-                f"{eigenvalue} at most {self.bound:.6g}, but is at least {found.lambda_max:.6g}."
+                f"{eigenvalue} at most {self.bound:.10g}, but is at least {found.lambda_max:.10g}."
             )
         if self.most_kept + max(rounding, ROWS_TOL) * self.n < found.most_kept:
             faults.append(
@@ -316,7 +316,10 @@ def _alternatives(words: list[str]) -> str:
 
 def same_table(X: Any, shape: tuple[int, ...], gaps: Gaps | None, columns: Any = None) -> Table:
     """Return the data of a fit again as a table, in which the same cells do not count."""
-    X = opened(X)[0] if is_external(X) else as_rows(X)
+    if is_external(X):
+        X, names = opened(X)
+        columns = names if columns is None else columns
+    X = as_rows(X)
     # Other data cannot be filled as in the fit.
     found = shape if gaps is None else np.shape(X)
     if found == shape:
@@ -325,7 +328,7 @@ def same_table(X: Any, shape: tuple[int, ...], gaps: Gaps | None, columns: Any =
     if found != shape:
         raise ValueError(f"X has shape {found}, but the fit was about a table of shape {shape}.")
     table: Table = X
-    return table
+    return table if columns is None else table.named(columns, None)
 
 
 def _some_rows(table: Table, rows: Rows) -> Array:

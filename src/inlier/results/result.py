@@ -400,6 +400,7 @@ class RobustMeanResult:
             )
         shape = (self.support.shape[0], self._location.shape[0])
         table = same_table(X, shape, self.certificate.gaps, columns)
+        columns = table.columns if columns is None else columns  # those of a file
         table = named_table(table, as_rows(X), columns, names)
         there = replace(self, _data=table, _fingerprint=table.fingerprint())
         return there._with_labels(labels)

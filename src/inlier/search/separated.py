@@ -2,8 +2,7 @@
 
 The separation ratio r of a group is the distance of its nearest row over the distance of the
 farthest of the others on either side, both from the median of the others, along the difference of
-the means. If there is no such group, a chain is looked for: a group and fewer rows that lead to it,
-which fill the gap.
+the means. A chain is a group together with fewer rows that lead to it, which fill the gap.
 
 Nothing is assumed of the good rows: they may be skewed, heavy-tailed, rounded, in different units
 and in classes. Works on a sample of the rows.
@@ -14,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import takewhile
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -190,11 +190,12 @@ def is_level(values: Array, members: Mask) -> bool:
 def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
     """Find the best separated group, and whether there is one that is too large to be removed.
 
-    If there is neither, the best chain. n is the number of rows before any group was removed, in
-    proportion to those of X.
+    If there is neither, or the gap is small, the best chain. n is the number of rows before any
+    group was removed, in proportion to those of X.
     """
     m, d = X.shape
-    found: list[tuple[bool, float, Separated]] = []  # whether no chain, and the merit
+    groups: list[tuple[float, Separated]] = []
+    chains: list[tuple[float, Separated]] = []
     blocked = False
     if d < 2:  # the cells of one column are judged by its law
         return None, False
@@ -217,10 +218,16 @@ def best_separated(X: Rows, n: int) -> tuple[Separated | None, bool]:
             natural = k > thresholds.FEW_SHARE * n and d < thresholds.MINORITY_COLUMNS
             if between:
                 if obvious and k < thresholds.LARGE * n:
-                    found.append((False, beyond, one))
+                    chains.append((beyond, one))
             elif m - k < thresholds.KEPT_SHARE * n or (natural and not obvious):
                 blocked = True
             else:
-                found.append((True, beyond * np.log(ratio), one))
-    best = max(found, key=lambda group: group[:2], default=None)
-    return None if best is None or (best[2].chained and blocked) else best[2], blocked
+                groups.append((beyond * np.log(ratio), one))
+    group, chain = (
+        max(found, key=itemgetter(0))[1] if found else None for found in (groups, chains)
+    )
+    if chain is None or blocked:
+        return group, blocked
+    # A group with a gap is judged by it, unless the gap is small beside the chain.
+    small = group is None or chain.ratio >= thresholds.OBVIOUS_RATIO * group.ratio
+    return chain if small else group, blocked

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from inlier._internal.arrays import (
     ascending_columns,
@@ -29,6 +30,7 @@ from inlier._internal.typing import Array, Mask, Rows
 from inlier.linalg.whitening import PrincipalAxes
 from inlier.search import thresholds
 from inlier.search.gaps import rounding_steps
+from inlier.search.tests import is_no_tail
 
 
 class Space(NamedTuple):
@@ -207,10 +209,13 @@ def _chain(along: Array) -> tuple[Mask, Mask]:
     """Find rows that are far out, and fewer ones that lead to them from the others.
 
     Return the first, and both together. Of a tail that falls with a power of 1, as Cauchy's does,
-    a twelfth of the rows beyond a distance lie beyond twelve times this distance, not half.
+    a twelfth of the rows beyond a distance lie beyond twelve times this distance, not half. What
+    grows exponentially falls more slowly over a range: so the rows have to end sooner than a tail,
+    or to have a mode.
     """
     n = len(along)
-    far = chain = np.zeros(n, dtype=np.bool_)
+    none = far = chain = np.zeros(n, dtype=np.bool_)
+    off, edge = along, np.inf
     for _ in range(thresholds.TURNS):
         off = along - np.median(along[~chain])
         ascending = np.sort(off)
@@ -224,8 +229,15 @@ def _chain(along: Array) -> tuple[Mask, Mask]:
             break
         # Twice: a good row that is removed costs more than a bad one that stays.
         best = int(np.where(allowed, k - 2 * between, -n).argmax())
-        far, chain = off >= outer[best], off > inner[best]
-    return far, chain
+        edge = float(inner[best])
+        far, chain = off >= outer[best], off > edge
+    if not chain.any():
+        return none, none
+    excess = off[off > edge] - edge
+    # At an ordinary level, because the distances are evidence already.
+    longest = min(thresholds.SHORT_TAIL, 1.0 + ndtri(thresholds.LEVEL) / np.sqrt(len(excess)))
+    ends = excess.std() < longest * excess.mean()
+    return (far, chain) if ends or is_no_tail(off, edge) else (none, none)
 
 
 def _split(T: Array, *least: Array) -> tuple[Array, Mask]:

@@ -55,13 +55,14 @@ class Source:
         """
         piece = self.stored[0] if self.stored[0] > 1 else NEAR_ROWS
         borders = np.flatnonzero(np.diff(rows // piece)) + 1
-        with self.opened() as X:
-            return np.concatenate(
-                [
-                    self._sliced(X, slice(int(near[0]), int(near[-1]) + 1), columns)[near - near[0]]
-                    for near in np.split(rows, borders)
-                ]
-            )
+        spans, found = np.split(rows, borders), []
+        row = self.shape[1] * self.dtype.itemsize
+        for part in pieces(len(spans), max(1, BLOCK_BYTES // (piece * row))):
+            with self.opened() as X:  # again, as in `blocks`
+                for near in spans[part]:
+                    first, last = int(near[0]), int(near[-1])
+                    found.append(self._sliced(X, slice(first, last + 1), columns)[near - first])
+        return np.concatenate(found)
 
     def _sliced(self, X: Any, rows: slice, columns: slice) -> Array:
         # Of an array in memory this would be a view; of a map it is read now.

@@ -64,7 +64,7 @@ class Content:
             self.notes.append(
                 "The first column has no name: it was taken for the labels of the rows."
             )
-        self.label = label
+        self.label, self.titled = label, any(titles)
         unnamed = [f"x{j}" for j, title in enumerate(titles) if not title and j != label]
         if unnamed and any(titles):
             self.notes.append(f"Columns without a name in the header are called {listed(unnamed)}.")
@@ -173,9 +173,9 @@ class Content:
         return np.array(list(words), object)
 
     def source(self, name: str) -> Source:
-        """Return all columns as a source, but those with the labels of the rows."""
-        for column, reason in zip(self.names, self.reasons, strict=True):
-            if reason is not None and reason is not LABELS:
+        """Return all columns as a source, but that with the labels of the rows."""
+        for j, (column, reason) in enumerate(zip(self.names, self.reasons, strict=True)):
+            if reason is not None and j != self.label:
                 raise ValueError(
                     f"{name} must hold real numbers, but column {column!r} does not: it holds "
                     f"{reason.what}{reason.example}. Select or encode the numeric columns first."
@@ -183,7 +183,7 @@ class Content:
         used = [j for j, reason in enumerate(self.reasons) if reason is None]
         X = self.numbers(used)
         source = X if isinstance(X, Source) else as_source(X)
-        source.columns = tuple(self.names[j] for j in used)
+        source.columns = tuple(self.names[j] for j in used) if self.titled else None
         return source
 
 

@@ -59,6 +59,6 @@ def methods() -> dict[str, Method]:
         Method("paper-lp", ("sigma",), PAPER, f"{of_paper} p = 1/2.", RobustMean, lp),
     ]
     for method in BASELINES:
-        summary = (method.__doc__ or "").split(".")[0].strip() + "."
+        summary = (method.__doc__ or "").partition("\n\n")[0].strip()
         found.append(Method(method.name, method.needs, method.paper, summary, method))
     return {method.name: method for method in found}
