@@ -1,8 +1,8 @@
 """Models fitted to contaminated rows: does `RobustFit` help, and does it do harm?
 
 The rule was chosen on the drug data (setting 1, and setting 3 at eps = 0.1, with other draws of the
-attack) and on seeds 0 to 4 and 11 to 14 of the other data; seed 7, which is shown, had no part in
-it, but that its texts were looked at to see why poison stayed.
+attack) and on seeds 0 to 4, 11 to 14 and 21 to 34 of the other data; seed 7, which is shown, had no
+part in it, but that its texts were looked at to see why poison stayed.
 """
 
 from collections.abc import Callable, Iterator, Sequence

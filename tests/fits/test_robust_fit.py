@@ -149,6 +149,20 @@ def test_the_robust_loss_is_never_larger():
         assert theirs[model.support_].mean() == pytest.approx(model.plain_loss_)
 
 
+def test_loss_and_penalty_are_never_larger_where_the_loss_alone_is():
+    """Against fewer rows the penalty weighs more, which is no reason to keep slips."""
+    rows, y = X.copy(), GOOD > 0.0
+    rows[:30, 3] = 1000.0
+    model, plain = RobustFit(LogisticRegression()).fit(rows, y), LogisticRegression().fit(rows, y)
+    assert not model.support_[:30].any() and model.support_[30:].mean() >= 0.99
+    assert model.robust_loss_ > model.plain_loss_
+    ours, theirs = (
+        loss * model.support_.sum() + 0.5 * (one.coef_**2).sum()
+        for loss, one in ((model.robust_loss_, model), (model.plain_loss_, plain))
+    )
+    assert ours <= theirs
+
+
 def test_a_told_fraction_bounds_what_leaves():
     for told in (0.05, 0.15):
         model = RobustFit(LinearRegression(), contamination=told).fit(X, Y)

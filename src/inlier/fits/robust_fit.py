@@ -44,8 +44,7 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
     unless their losses, at a fit that has not seen them, are too large to be those of good rows. In
     a classifier each class is judged on its own, so that no class leaves as a group.
 
-    If no row is removed, or if the plain fit describes the kept rows better, the answer is the
-    plain fit.
+    If no row is removed, or if too many would be, the answer is the plain fit.
 
     Parameters
     ----------
@@ -74,7 +73,8 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
     plain_loss_ : float
         The robust loss of the plain fit: its mean loss over the rows of `support_`.
     robust_loss_ : float
-        That of `estimator_` over the same rows; never larger.
+        That of `estimator_` over the same rows; never larger, unless the estimator has a penalty.
+        Then this holds of the sum of both, which is what the estimator minimises.
     n_iter_ : int
         How many times the estimator was fitted.
     message_ : str
@@ -167,14 +167,16 @@ class RobustFit(MetaEstimatorMixin, BaseEstimator):
         most = n if told is None else int(2.0 * told * n * (1.0 + 1e-12))
 
         def take(kept: Mask, model: Any, chance: Array) -> bool:
-            """Take a fit, unless the plain one describes the kept rows better."""
+            """Take a fit, unless no row or too many would leave.
+
+            It minimises the loss of the kept rows and a penalty. That the plain one may have the
+            smaller loss alone says nothing against it: a penalty weighs less against more rows.
+            """
             if not 0 < int((~kept).sum()) <= most:
                 return False
-            before, after = (float(x[kept].mean()) for x in (losses, training.losses(model)))
-            if after > before:
-                return False
             self.estimator_, self.support_, self.p_values_ = model, kept, chance
-            self.plain_loss_, self.robust_loss_ = before, after
+            self.plain_loss_ = float(losses[kept].mean())
+            self.robust_loss_ = float(training.losses(model)[kept].mean())
             return True
 
         inside = ~extreme_rows(final(plain, training.X)[1], training.groups, random) | stays
