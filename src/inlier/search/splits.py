@@ -214,7 +214,7 @@ def _chain(along: Array) -> tuple[Mask, Mask]:
     or to have a mode.
     """
     n = len(along)
-    none = far = chain = np.zeros(n, dtype=np.bool_)
+    far = chain = np.zeros(n, dtype=np.bool_)
     off, edge = along, np.inf
     for _ in range(thresholds.TURNS):
         off = along - np.median(along[~chain])
@@ -231,13 +231,19 @@ def _chain(along: Array) -> tuple[Mask, Mask]:
         best = int(np.where(allowed, k - 2 * between, -n).argmax())
         edge = float(inner[best])
         far, chain = off >= outer[best], off > edge
-    if not chain.any():
-        return none, none
+    if chain.any() and not _ends(off, edge):
+        far = chain = np.zeros(n, dtype=np.bool_)
+    return far, chain
+
+
+def _ends(off: Array, edge: float) -> bool:
+    """Return whether the distances beyond an edge end sooner than a tail, or have a mode.
+
+    At an ordinary level, because how far out they are is evidence already.
+    """
     excess = off[off > edge] - edge
-    # At an ordinary level, because the distances are evidence already.
     longest = min(thresholds.SHORT_TAIL, 1.0 + ndtri(thresholds.LEVEL) / np.sqrt(len(excess)))
-    ends = excess.std() < longest * excess.mean()
-    return (far, chain) if ends or is_no_tail(off, edge) else (none, none)
+    return bool(excess.std() < longest * excess.mean()) or is_no_tail(off, edge)
 
 
 def _split(T: Array, *least: Array) -> tuple[Array, Mask]:
